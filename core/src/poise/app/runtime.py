@@ -1,0 +1,240 @@
+"""A running application: what is built, started, spoken to and stopped as one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Self
+
+from poise.app.config import Config
+from poise.app.container import Overrides, build, core_offers
+from poise.app.plugins import PluginManager
+from poise.engine.catalogs import Catalogs
+from poise.errors import InvalidValueError, NotFoundError
+from poise.hooks.caller import HookCaller
+from poise.hooks.findings import Finding
+from poise.ports.discovery import Discoverer, Progress
+from poise.ports.runtime import ConversationEngine, Dispatcher, TurnOutcome, UtteranceRequest
+from poise.ports.stores import Stores
+from poise.turn.context import Wake
+from poise.turn.control import Bail
+from poise.values.catalog import CatalogSnapshot
+from poise.values.clock import Clock
+from poise.values.events import Event, EventKind, NewEvent, Source
+from poise.values.ids import AgentId, CustomerId, EventId, IdSource, SessionId
+from poise.values.scope import Scope
+from poise.values.sessions import Session, SessionHeader, SessionMode
+
+logger = logging.getLogger(__name__)
+
+BYPASS_LIMIT = 20
+"""More rules than this that every turn considers are worth a finding."""
+
+
+class Runtime:
+    """One application: an async context manager around everything that its settings chose.
+
+    Attributes:
+        config: The settings.
+        plugins: The plugins.
+        clock: Tells the time.
+        ids: Makes ids.
+        stores: The storage.
+        engine: Runs turns.
+        discoverer: Finds rules; answers `explain`.
+        catalogs: The catalogs that serve turns.
+    """
+
+    def __init__(self, config: Config, plugins: PluginManager, overrides: Overrides) -> None:
+        self.config = config
+        self.plugins = plugins
+        self.hooks = HookCaller(plugins.implementations)
+        core_offers(plugins.offers.of_plugin("poise"))
+        wiring = build(config, plugins.offers, self.hooks, overrides=overrides)
+        self.clock: Clock = wiring.supply(Clock)
+        self.ids: IdSource = wiring.supply(IdSource)
+        self.stores: Stores = wiring.supply(Stores)
+        self.discoverer: Discoverer = wiring.supply(Discoverer)
+        self.catalogs: Catalogs = wiring.supply(Catalogs)
+        self.engine: ConversationEngine = wiring.supply(ConversationEngine)
+        self.dispatcher: Dispatcher = wiring.supply(Dispatcher)
+        self._stack = AsyncExitStack()
+
+    @classmethod
+    def build(
+        cls, config: Config, plugins: PluginManager, *, overrides: Overrides | None = None
+    ) -> Runtime:
+        """Return an application that is put together and not started.
+
+        Raises:
+            ConfigError: Something that settings ask for is missing or can't be made.
+        """
+        return cls(config, plugins, overrides or {})
+
+    async def __aenter__(self) -> Self:
+        try:
+            self._stack.push_async_callback(self.stores.stop)
+            await self.stores.start()
+            await self._stack.enter_async_context(self.dispatcher)
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._stack.__aexit__(kind, exc, traceback)
+
+    async def publish(self, snapshot: CatalogSnapshot, progress: Progress | None = None) -> None:
+        """Check, annotate and index a catalog, then let it serve new turns.
+
+        Findings of the checks are logged as warnings; they stop nothing.
+        """
+        for finding in self.findings(snapshot):
+            logger.warning("%s: %s (%s)", finding.subject, finding.message, finding.check)
+        await self.catalogs.publish(snapshot, progress)
+
+    def findings(self, snapshot: CatalogSnapshot) -> tuple[Finding, ...]:
+        """Return what is doubtful about a catalog, as core and plugins see it."""
+        found: list[Finding] = []
+        if len(snapshot.bypass) > BYPASS_LIMIT:
+            found.append(
+                Finding(
+                    "bypass",
+                    snapshot.agent.name,
+                    f"{len(snapshot.bypass)} rules cost every turn: they are always on, always "
+                    f"judged or judged by code; give some of them signals instead",
+                )
+            )
+        for check in self.plugins.implementations("poise_lint"):
+            try:
+                found.extend(check.function(*[snapshot for _ in check.arguments]))
+            except Exception:
+                logger.exception("a check failed", extra={"plugin": check.plugin})
+        return tuple(found)
+
+    async def open_session(
+        self,
+        scope: Scope,
+        agent: AgentId,
+        customer: CustomerId,
+        *,
+        session: SessionId | None = None,
+        title: str | None = None,
+    ) -> Session:
+        """Return the session of that id, made if need be; without an id a new one.
+
+        Raises:
+            NotFoundError: There is no such agent.
+        """
+        if self.catalogs.current(agent) is None:
+            raise NotFoundError("agent", agent)
+        return await self.stores.scope(scope).sessions.open(
+            SessionHeader(
+                session or SessionId(self.ids.new("session")),
+                agent,
+                customer,
+                self.clock.now(),
+                title,
+            )
+        )
+
+    async def receive(
+        self,
+        scope: Scope,
+        session: SessionId,
+        text: str,
+        *,
+        source: Source = Source.CUSTOMER,
+    ) -> Event:
+        """Store a message and, if a customer wrote it, see to it that a turn answers.
+
+        Returns at once when it is stored.
+
+        Raises:
+            InvalidValueError: The text is blank, or a plugin refused it.
+            HookError: A plugin failed over it; it was not stored.
+            NotFoundError: There is no such session.
+        """
+        if not text.strip():
+            raise InvalidValueError("message", "text", "is empty: there is nothing to answer")
+        event = NewEvent(
+            EventId(self.ids.new("event")),
+            EventKind.MESSAGE,
+            source,
+            scope.actor,
+            None,
+            self.clock.now(),
+            {"text": text},
+        )
+        return await self.append(scope, session, event)
+
+    async def append(self, scope: Scope, session: SessionId, event: NewEvent) -> Event:
+        """Store an event from outside a turn, after the hooks that may mask or refuse it.
+
+        Raises:
+            InvalidValueError: A plugin refused it.
+            HookError: A plugin failed over it; it was not stored.
+            NotFoundError: There is no such session.
+        """
+        answer = await self.hooks.fold("on_event", "event", event)
+        if isinstance(answer, Bail):
+            raise InvalidValueError("event", event.kind.value, f"was refused: {answer.reason}")
+        stored = (await self.stores.scope(scope).sessions.append(session, [answer]))[0]
+        if stored.is_customer_message:
+            await self.dispatcher.dispatch(scope, session, Wake.MESSAGE)
+        elif stored.kind is EventKind.MODE:
+            # A hand-back answers what was asked meanwhile; a take-over stops the live turn.
+            await self.dispatcher.dispatch(scope, session, Wake.OPERATOR)
+        return stored
+
+    async def set_mode(
+        self, scope: Scope, session: SessionId, mode: SessionMode, *, reason: str = ""
+    ) -> Event:
+        """Hand the session to a person (MANUAL) or back to the agent (AUTO)."""
+        return await self.append(
+            scope,
+            session,
+            NewEvent(
+                EventId(self.ids.new("event")),
+                EventKind.MODE,
+                Source.SYSTEM,
+                scope.actor,
+                None,
+                self.clock.now(),
+                {"mode": mode.value, "reason": reason},
+            ),
+        )
+
+    async def utter(
+        self, scope: Scope, session: SessionId, instructions: tuple[str, ...]
+    ) -> TurnOutcome:
+        """Make the agent say something unprompted."""
+        return await self.engine.utter(UtteranceRequest(scope, session, tuple(instructions)))
+
+    async def reply(self, scope: Scope, session: SessionId, *, after: int) -> AsyncIterator[Event]:
+        """Yield the events that follow offset `after`, up to the `ready` of the answering turn.
+
+        A cancelled turn's `ready` does not end it: the turn that took over will answer.
+        """
+        store = self.stores.scope(scope).sessions
+        cancelled: set[str | None] = set()
+        events = store.follow(session, after + 1)
+        try:
+            async for event in events:
+                yield event
+                status = event.data.get("status") if event.kind is EventKind.STATUS else None
+                if status == "cancelled":
+                    cancelled.add(event.turn)
+                elif status == "ready" and event.turn not in cancelled:
+                    return
+        finally:
+            closing = getattr(events, "aclose", None)
+            if closing is not None:
+                await closing()

@@ -1,0 +1,45 @@
+"""How a command gets at a running application and at one session of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from poise.app.runtime import Runtime
+from poise.app.startup import start
+from poise.errors import NotFoundError
+from poise.ports.stores import ScopedStores
+from poise.values.ids import SessionId
+from poise.values.scope import Scope
+from poise.values.sessions import Session
+
+LAST = "last"
+"""What to write in place of an id for the newest session."""
+
+
+@asynccontextmanager
+async def opened(file: Path | None) -> AsyncIterator[Runtime]:
+    """Start the application that the settings describe, without any program."""
+    config, plugins = start(file=file)
+    async with Runtime.build(config, plugins) as runtime:
+        yield runtime
+
+
+def local_stores(runtime: Runtime) -> ScopedStores:
+    """Return the stores that the command line works on."""
+    return runtime.stores.scope(Scope.local())
+
+
+async def find_session(stores: ScopedStores, wanted: str) -> Session:
+    """Return the session of that id, or the newest one for `last`.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    if wanted != LAST:
+        return await stores.sessions.get(SessionId(wanted))
+    newest = await stores.sessions.find(limit=1)
+    if not newest.items:
+        raise NotFoundError("session", LAST)
+    return newest.items[0]

@@ -1,0 +1,175 @@
+"""`poise why`: what became of each rule on a turn, and because of what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from poise.cli.output import json_option, write_json
+from poise.cli.tables import write
+
+if TYPE_CHECKING:
+    from poise.app.explain import Explanation, TurnRecord
+    from poise.app.runtime import Runtime
+    from poise.sdk.hosting import HostedApplication
+    from poise.values.events import Event
+
+
+@click.command()
+@click.argument("session")
+@click.argument("turn", required=False)
+@click.argument("rule", required=False)
+@click.option(
+    "--app", metavar="FILE|MODULE", help="The program, to explain rules that never came up."
+)
+@click.option("--file", type=click.Path(path_type=Path), help="The settings file to read.")
+@json_option
+def why(
+    session: str,
+    turn: str | None,
+    rule: str | None,
+    *,
+    app: str | None,
+    file: Path | None,
+    as_json: bool,
+) -> None:
+    """Say what became of each rule on a turn, and because of what.
+
+    SESSION is an id, or `last`. TURN is a number from 1 or an id; left out, the last turn is
+    taken. RULE is an id, a title, or a clear part of one; with it the answer is about that rule.
+    """
+    import anyio
+
+    from poise.cli.opening import opened
+
+    async def answer(runtime: Runtime, program: str | None) -> None:
+        await _answer(runtime, session, turn, rule=rule, program=program, as_json=as_json)
+
+    if app is not None:
+        from poise.cli.programs import run_program
+        from poise.cli.progress import TerminalProgress
+
+        async def serve(application: HostedApplication) -> None:
+            await answer(application.runtime, app)
+
+        run_program(app, serve, TerminalProgress())
+        return
+
+    async def alone() -> None:
+        async with opened(file) as runtime:
+            await answer(runtime, None)
+
+    anyio.run(alone)
+
+
+async def _answer(
+    runtime: Runtime,
+    session: str,
+    turn: str | None,
+    *,
+    rule: str | None,
+    program: str | None,
+    as_json: bool,
+) -> None:
+    from poise.app.explain import choose_turn, is_turn, turn_records, turn_to_json
+    from poise.cli.accounts import turn_text
+    from poise.cli.opening import find_session, local_stores
+
+    stores = local_stores(runtime)
+    found = await find_session(stores, session)
+    events = (await stores.sessions.read(found.header.id)).events
+    records = turn_records(events)
+    if turn is not None and rule is None and not any(is_turn(each, turn) for each in records):
+        if not turn.isdigit():
+            turn, rule = None, turn  # `why SESSION RULE`, about the last turn
+    record = choose_turn(records, turn)
+    if rule is None:
+        if as_json:
+            write_json({"session": found.header.id, **turn_to_json(record)})
+        else:
+            write(turn_text(record))
+        return
+    await _about_rule(runtime, record, rule, events=events, program=program, as_json=as_json)
+
+
+async def _about_rule(
+    runtime: Runtime,
+    record: TurnRecord,
+    wanted: str,
+    *,
+    events: tuple[Event, ...],
+    program: str | None,
+    as_json: bool,
+) -> None:
+    import attrs
+
+    from poise.app.explain import explain_line, find_line
+    from poise.cli.accounts import explanation_text
+
+    line = find_line(record.ledger, wanted)
+    notes: tuple[str, ...] = ()
+    if line is not None:
+        explanation = explain_line(record.ledger, line)
+    else:
+        explanation, notes = await _about_absent_rule(
+            runtime, record, wanted, events=events, program=program
+        )
+    if as_json:
+        write_json(
+            {
+                "session": record.event.session,
+                "turn": record.ledger.turn,
+                **attrs.asdict(explanation),
+                "notes": list(notes),
+            }
+        )
+    else:
+        write(explanation_text(explanation, notes=notes))
+
+
+async def _about_absent_rule(
+    runtime: Runtime,
+    record: TurnRecord,
+    wanted: str,
+    *,
+    events: tuple[Event, ...],
+    program: str | None,
+) -> tuple[Explanation, tuple[str, ...]]:
+    """Explain a rule without a line in the ledger, from the catalog of the program."""
+    from poise.app.explain import explain_absent, find_rule, scored_queries
+    from poise.cli.opening import local_stores
+    from poise.engine.loading import read_customer
+    from poise.errors import ConfigError, NotFoundError
+    from poise.turn.state import fold
+
+    if program is None:
+        raise ConfigError(
+            f"{wanted!r} was no candidate on turn {record.number}: discovery did not bring it up, "
+            f"or there is no such rule; add --app FILE|MODULE, the program, to see how near it was"
+        )
+    stores = local_stores(runtime)
+    header = (await stores.sessions.get(record.event.session)).header
+    snapshot = runtime.catalogs.current(header.agent)
+    if snapshot is None:
+        raise ConfigError(f"{program} has no agent {header.agent!r}, whose session this is")
+    rule = find_rule(snapshot.rules.values(), wanted)
+    if rule is None:
+        raise NotFoundError("rule", wanted)
+    before = fold(event for event in events if event.offset < record.ledger.upto)
+    sighting = await runtime.discoverer.explain(
+        rule.id, snapshot, scored_queries(events, record.ledger)
+    )
+    explanation = explain_absent(
+        rule,
+        customer=await read_customer(stores, before.customer or header.customer),
+        before=before,
+        sighting=sighting,
+    )
+    changed = (
+        "the catalog has changed since that turn; these figures are of the present one"
+        if snapshot.version != record.ledger.catalog
+        else ""
+    )
+    return explanation, (changed,) if changed else ()

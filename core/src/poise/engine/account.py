@@ -1,0 +1,164 @@
+"""The account that a turn keeps while it runs, from which its ledger is written."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from poise.engine.spans import STAGE, TRACER
+from poise.turn.candidates import Candidate
+from poise.turn.context import TurnContext
+from poise.turn.fates import Fate, Outcome
+from poise.turn.ledger import (
+    CallLine,
+    CompositionLine,
+    Degradation,
+    Ledger,
+    LedgerLine,
+    RequestLine,
+)
+from poise.turn.verdicts import Verdict, VerdictKind
+
+logger = logging.getLogger(__name__)
+
+_SHOWN_TEXT = 200  # characters of a query that a line quotes; the message itself is in the log
+
+
+class Account:
+    """What a turn asked, called and failed at. One per turn, written to by the engine alone."""
+
+    def __init__(self) -> None:
+        self.requests: list[RequestLine] = []
+        self.calls: list[CallLine] = []
+        self.composition: CompositionLine | None = None
+        self.degradations: list[Degradation] = []
+        self.omissions: list[str] = []
+        self.milliseconds: dict[str, float] = {}
+
+    def degrade(self, part: str, reason: object, instead: str) -> None:
+        """Take note that a part failed and what is done instead."""
+        text = str(reason) or type(reason).__name__
+        self.degradations.append(Degradation(part, text, instead))
+        logger.warning(
+            "a part of a turn failed",
+            extra={"part": part, "reason": text, "instead": instead},
+            exc_info=reason if isinstance(reason, Exception) else None,
+        )
+
+    def hook_failed(self, part: str, exc: Exception) -> None:
+        """Take note that a hook failed."""
+        self.degrade(part, exc, "went on without it")
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Measure a stage, in a span of its own."""
+        started = time.perf_counter()
+        try:
+            with TRACER.start_as_current_span(f"{STAGE}{name}"):
+                yield
+        finally:
+            spent = (time.perf_counter() - started) * 1000
+            self.milliseconds[name] = self.milliseconds.get(name, 0.0) + spent
+
+    def ledger(self, turn: TurnContext, outcome: str, embedder: str) -> Ledger:
+        """Return the ledger of `turn` as it stands."""
+        return Ledger(
+            turn=turn.id,
+            base=turn.base,
+            upto=turn.upto,
+            outcome=outcome,
+            catalog=turn.snapshot.version,
+            index=turn.index,
+            embedder=embedder,
+            effort=turn.effort.name.lower(),
+            queries=tuple(
+                {
+                    "kind": query.kind.value,
+                    "offset": query.offset,
+                    "text": query.text[:_SHOWN_TEXT],
+                }
+                for query in turn.queries
+            ),
+            lines=_lines(turn),
+            requests=tuple(self.requests),
+            calls=tuple(self.calls),
+            composition=self.composition,
+            degradations=tuple(self.degradations),
+            omissions=tuple(self.omissions),
+            labels=tuple(sorted({label for rule in turn.active_rules for label in rule.labels})),
+            milliseconds=dict(self.milliseconds),
+        )
+
+
+def _lines(turn: TurnContext) -> tuple[LedgerLine, ...]:
+    verdicts = {verdict.rule: verdict for verdict in turn.verdicts}
+    known = {candidate.rule.id: candidate for candidate in turn.candidates}
+    lines = [
+        _line(turn, candidate, turn.resolution.outcomes.get(rule), verdicts.get(rule))
+        for rule, candidate in known.items()
+    ]
+    for rule, outcome in turn.resolution.outcomes.items():
+        if rule not in known and rule in turn.snapshot.rules:  # implied from outside
+            lines.append(_line(turn, Candidate(turn.snapshot.rules[rule]), outcome, None))
+    for sighting in turn.sightings:
+        if sighting.over_budget and sighting.rule not in known:
+            candidate = Candidate(turn.snapshot.rules[sighting.rule], sighting)
+            lines.append(_line(turn, candidate, Outcome(sighting.rule, Fate.OVER_BUDGET), None))
+    for rule_value in turn.transient:
+        lines.append(
+            LedgerLine(
+                subject=rule_value.id,
+                kind="transient",
+                name=rule_value.text,
+                fate=Fate.MATCHED.value,
+                judged_by="contributed",
+            )
+        )
+    return tuple(lines)
+
+
+def _line(
+    turn: TurnContext, candidate: Candidate, outcome: Outcome | None, verdict: Verdict | None
+) -> LedgerLine:
+    rule = candidate.rule
+    sighting = candidate.sighting
+    fate = outcome.fate if outcome else Fate.IN_CONTEXT
+    probability = verdict.probability if verdict else None
+    if probability is None and sighting is not None:
+        probability = sighting.probability
+    return LedgerLine(
+        subject=rule.id,
+        kind=rule.kind.value,
+        name=rule.name,
+        fate=fate.value,
+        cause=outcome.causes if outcome else (),
+        relation=outcome.relation if outcome else "",
+        query=sighting.query.text[:_SHOWN_TEXT] if sighting and sighting.query else None,
+        signal=sighting.signal if sighting else None,
+        score=sighting.score if sighting else None,
+        threshold=sighting.threshold if sighting else None,
+        probability=probability,
+        rationale=verdict.rationale if verdict else "",
+        judged_by=verdict.judged_by if verdict else None,
+        iteration=candidate.iteration,
+        hit_at=_hit_at(turn, candidate),
+        confirmed=verdict is not None
+        and verdict.kind is VerdictKind.APPLIES
+        and fate is not Fate.EXCLUDED,
+    )
+
+
+def _hit_at(turn: TurnContext, candidate: Candidate) -> int | None:
+    """Return the offset that brings the rule into the working set, or renews it there."""
+    rule = candidate.rule
+    if rule.bypasses_discovery:
+        return None  # it is considered on every turn anyway and takes no place in the set
+    sighting = candidate.sighting
+    if sighting is not None and sighting.is_hit and not sighting.over_budget and sighting.query:
+        return sighting.query.offset
+    if rule.id not in turn.state.working_set:
+        # It came up with what depends on it: it joins where the turn's newest text stands.
+        return max((query.offset for query in turn.queries), default=turn.base)
+    return None

@@ -1,0 +1,175 @@
+"""The stages *infer* and *call*: only what surviving rules offer, through the gate, on record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import anyio
+import anyio.lowlevel
+import attrs
+
+from poise.engine.account import Account
+from poise.engine.log import TurnLog
+from poise.engine.parts import Parts
+from poise.turn.context import TurnContext
+from poise.turn.ledger import CallLine
+from poise.turn.queries import Query, result_query
+from poise.turn.tooling import OfferedTool, ToolOutcome, ToolPlan
+from poise.values.events import EventKind, NewEvent, ToolStage
+from poise.values.ids import RuleId, ToolId
+from poise.values.rules import Rule, RuleKind
+from poise.values.tools import ToolCall
+
+
+async def infer(turn: TurnContext, *, parts: Parts, account: Account) -> TurnContext:
+    """Return the turn with the tools that active rules offer, and the plan for calling them."""
+    offered = _offered(turn)
+    if not offered:
+        return attrs.evolve(turn, offered=(), tool_plan=ToolPlan())
+    turn = attrs.evolve(turn, offered=offered)
+    try:
+        plan = await parts.tool_caller.infer(offered, turn)
+    except Exception as exc:
+        account.degrade("tool caller", exc, "called no tool")
+        plan = ToolPlan()
+    return attrs.evolve(turn, tool_plan=plan)
+
+
+def _offered(turn: TurnContext) -> tuple[OfferedTool, ...]:
+    by_tool: dict[ToolId, list[RuleId]] = {}
+    for rule in turn.active_rules:
+        for tool in rule.tools:
+            by_tool.setdefault(tool, []).append(rule.id)
+    tools = turn.snapshot.tools
+    return tuple(
+        OfferedTool(tools[tool], tuple(rules)) for tool, rules in by_tool.items() if tool in tools
+    )
+
+
+async def call(
+    turn: TurnContext, *, parts: Parts, account: Account, log: TurnLog
+) -> tuple[TurnContext, Sequence[Query]]:
+    """Make the planned calls that are not made yet; return the turn and what to discover next.
+
+    Calls run one after another: a tool may see what the one before it changed. A call that has
+    started is finished and recorded even when the turn is cancelled meanwhile.
+    """
+    made = {outcome.call.key for outcome in turn.results}
+    queries: list[Query] = []
+    for planned in turn.tool_plan.calls:
+        if planned.key in made:
+            continue
+        made.add(planned.key)
+        outcome = await _call(planned, turn, parts, log)
+        _account_for(outcome, account)
+        turn = attrs.evolve(turn, results=(*turn.results, outcome))
+        if outcome.result is not None and not outcome.reused:
+            query = result_query(outcome.result.data, outcome.offset or turn.base)
+            if query is not None:
+                queries.append(query)
+            turn = _instructed(turn, outcome)
+        await parts.hooks.notify("on_tool_result", account.hook_failed, outcome=outcome, turn=turn)
+    return turn, queries
+
+
+async def _call(planned: ToolCall, turn: TurnContext, parts: Parts, log: TurnLog) -> ToolOutcome:
+    """Make one call and record it: what has started is finished, even in a cancelled turn."""
+    with anyio.CancelScope(shield=True):
+        started = time.perf_counter()
+        outcome = await parts.gate.call(planned, attrs.evolve(turn, state=log.state))
+        outcome = attrs.evolve(outcome, milliseconds=(time.perf_counter() - started) * 1000)
+        if not outcome.reused:
+            outcome = await _record(outcome, log)
+    # The shield is over: a turn that was cancelled meanwhile ends here, its result recorded.
+    await anyio.lowlevel.checkpoint_if_cancelled()
+    return outcome
+
+
+async def _record(outcome: ToolOutcome, log: TurnLog) -> ToolOutcome:
+    events = [_event(outcome, log)]
+    result = outcome.result
+    if result is not None and result.mode is not None:
+        mode = {"mode": result.mode, "reason": f"tool {outcome.tool}"}
+        events.append(log.event(EventKind.MODE, mode))
+    appended = await log.commit(*events)
+    return attrs.evolve(outcome, offset=appended[0].offset)
+
+
+def _event(outcome: ToolOutcome, log: TurnLog) -> NewEvent:
+    result = outcome.result
+    if outcome.refusal is not None:
+        stage = ToolStage.REFUSED
+    elif result is None and outcome.error is None:
+        stage = ToolStage.UNKNOWN
+    else:
+        stage = ToolStage.FINISHED
+    return log.event(
+        EventKind.TOOL,
+        {
+            "stage": stage.value,
+            "key": outcome.call.key,
+            "tool": outcome.tool,
+            "arguments": dict(outcome.call.arguments),
+            "sources": dict(outcome.call.sources),
+            "why": list(outcome.call.why),
+            "refusal": outcome.refusal,
+            "error": outcome.error,
+            "milliseconds": round(outcome.milliseconds, 3),
+            "result": None
+            if result is None
+            else {
+                "data": result.data,
+                "fields": dict(result.fields),
+                "labels": sorted(result.labels),
+                "error": result.error,
+                "metadata": dict(result.metadata),
+            },
+        },
+    )
+
+
+def _instructed(turn: TurnContext, outcome: ToolOutcome) -> TurnContext:
+    """Return the turn with the instructions that an in-process tool gave for it."""
+    result = outcome.result
+    if result is None or not result.transient_rules or outcome.call.tool not in turn.snapshot.tools:
+        return turn
+
+    rules = tuple(
+        Rule(
+            id=RuleId(f"{outcome.call.key}:{place}"),
+            agent=turn.agent.id,
+            kind=RuleKind.POLICY,
+            then=text,
+        )
+        for place, text in enumerate(result.transient_rules)
+        if text.strip()
+    )
+    return attrs.evolve(turn, transient=(*turn.transient, *rules))
+
+
+def _account_for(outcome: ToolOutcome, account: Account) -> None:
+    if outcome.refusal is not None:
+        said, detail = "refused", outcome.refusal
+    elif outcome.error is not None:
+        said, detail = "failed", outcome.error
+    elif outcome.result is not None and outcome.result.error is not None:
+        said, detail = "failed", outcome.result.error
+    elif outcome.reused:
+        said, detail = "reused", ""
+    elif outcome.result is None:
+        said, detail = "unknown", ""
+    else:
+        said, detail = "finished", ""
+    account.calls.append(
+        CallLine(
+            key=outcome.call.key,
+            tool=outcome.tool,
+            arguments=dict(outcome.call.arguments),
+            why=outcome.call.why,
+            sources=dict(outcome.call.sources),
+            outcome=said,
+            detail=detail,
+            milliseconds=outcome.milliseconds,
+        )
+    )

@@ -1,0 +1,110 @@
+"""The stage *discover*: which rules a turn considers, bounded whatever the catalog's size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from poise.engine.account import Account
+from poise.engine.catalogs import NO_INDEX
+from poise.engine.parts import Parts
+from poise.turn.candidates import Budget, Candidate, Sighting
+from poise.turn.context import TurnContext
+from poise.turn.queries import Query
+from poise.values.catalog import CatalogSnapshot
+from poise.values.ids import RuleId
+from poise.values.rules import Rule
+
+
+async def discover(
+    turn: TurnContext,
+    queries: Sequence[Query],
+    *,
+    parts: Parts,
+    account: Account,
+    iteration: int,
+) -> TurnContext:
+    """Return the turn with these texts scored and its candidates extended.
+
+    The working set, the best newly sighted rules, what these need, and the rules that bypass
+    discovery become candidates; what a full working set has no room for any more does not.
+    """
+    sightings: Sequence[Sighting] = ()
+    if queries and turn.index != NO_INDEX:
+        try:
+            sightings = await parts.discoverer.discover(turn, queries)
+        except Exception as exc:
+            account.degrade("discovery", exc, "considered only what is in play")
+    elif queries and turn.snapshot.rules:
+        account.degrade("discovery", "the catalog has no index", "considered what is in play")
+    best = _best(turn.sightings, sightings)
+    turn = attrs.evolve(turn, queries=(*turn.queries, *queries), sightings=tuple(best.values()))
+    hits = [
+        each.rule
+        for each in sorted(best.values(), key=lambda each: -each.margin)
+        if each.is_hit and not each.over_budget
+    ]
+    kept = _kept_members(turn, hits, parts)
+    snapshot = turn.snapshot
+    wanted = _with_needs(
+        snapshot,
+        (
+            *(candidate.rule.id for candidate in turn.candidates),
+            *snapshot.bypass,
+            *kept,
+            *hits,
+        ),
+    )
+    known = {candidate.rule.id: candidate for candidate in turn.candidates}
+    candidates = [
+        attrs.evolve(known[rule.id], sighting=best.get(rule.id))
+        if rule.id in known
+        else Candidate(rule, best.get(rule.id), iteration=iteration)
+        for rule in _eligible(turn, wanted)
+    ]
+    return attrs.evolve(turn, candidates=tuple(candidates))
+
+
+def _best(before: Iterable[Sighting], now: Iterable[Sighting]) -> dict[RuleId, Sighting]:
+    """Return the better of the sightings of each rule: a later text never undoes a hit."""
+    best = {each.rule: each for each in before}
+    for each in now:
+        known = best.get(each.rule)
+        if known is None or each.margin > known.margin:
+            best[each.rule] = each
+    return best
+
+
+def _kept_members(turn: TurnContext, hits: Sequence[RuleId], parts: Parts) -> tuple[RuleId, ...]:
+    """Return the working set, less what must make room for the newly sighted."""
+    members = turn.state.working_set
+    if not members:
+        return ()
+    new = sum(1 for rule in hits if rule not in members)
+    limit = parts.limits.working_set
+    if len(members) + new <= limit:
+        return tuple(members)
+    dropped = set(parts.discoverer.prune(turn, Budget(max(0, limit - new))))
+    return tuple(rule for rule in members if rule not in dropped)
+
+
+def _with_needs(snapshot: CatalogSnapshot, rules: Iterable[RuleId]) -> tuple[RuleId, ...]:
+    """Return the rules and whatever they depend on, directly or not, each once."""
+    found: dict[RuleId, None] = {}
+    waiting = list(reversed(list(rules)))
+    while waiting:
+        rule = waiting.pop()
+        if rule not in found:
+            found[rule] = None
+            waiting.extend(reversed(snapshot.needed_by(rule)))
+    return tuple(found)
+
+
+def _eligible(turn: TurnContext, rules: Iterable[RuleId]) -> Iterable[Rule]:
+    """Yield the rules that exist, are enabled and are for this customer."""
+    groups = turn.customer.groups
+    for rule_id in rules:
+        rule = turn.snapshot.rules.get(rule_id)
+        if rule is not None and rule.enabled and (not rule.groups or rule.groups & groups):
+            yield rule

@@ -1,0 +1,58 @@
+"""The stage *resolve*: what the relations make of the verdicts, and of the reply's strictness."""
+
+from __future__ import annotations
+
+import attrs
+
+from poise.engine.account import Account
+from poise.engine.parts import Parts
+from poise.turn.context import TurnContext
+from poise.turn.fates import Fate, Outcome, Resolution, ResolutionRequest
+from poise.turn.verdicts import VerdictKind
+
+_PLAIN_FATES = {
+    VerdictKind.APPLIES: Fate.MATCHED,
+    VerdictKind.PARTLY_APPLIED: Fate.MATCHED,
+    VerdictKind.DOES_NOT: Fate.NOT_APPLICABLE,
+    VerdictKind.ALREADY_APPLIED: Fate.ALREADY_APPLIED,
+    VerdictKind.AMBIGUOUS: Fate.AMBIGUOUS,
+    VerdictKind.UNDECIDED: Fate.UNDECIDED,
+}
+
+
+def resolve(turn: TurnContext, *, parts: Parts, account: Account) -> TurnContext:
+    """Return the turn with every candidate's fate, and its composition mode raised accordingly."""
+    verdicts = {verdict.rule: verdict for verdict in turn.verdicts}
+    shown = frozenset(each.rule.id for each in turn.candidates if each.rule.id not in verdicts)
+    try:
+        resolution = parts.resolver.resolve(
+            ResolutionRequest(
+                snapshot=turn.snapshot,
+                verdicts=verdicts,
+                shown=shown,
+                confirmed=frozenset(turn.state.confirmed),
+                applied=frozenset(turn.state.applied),
+                transient=turn.transient,
+            )
+        )
+    except Exception as exc:
+        account.degrade("resolver", exc, "acted only on rules without relations")
+        resolution = _without_relations(turn)
+    turn = attrs.evolve(turn, resolution=resolution)
+    mode, set_by = turn.agent.composition_mode, "agent"
+    for rule in turn.active_rules:
+        if rule.composition_mode is not None and rule.composition_mode > mode:
+            mode, set_by = rule.composition_mode, rule.name
+    return attrs.evolve(turn, mode=mode, mode_set_by=set_by)
+
+
+def _without_relations(turn: TurnContext) -> Resolution:
+    """Return the fates that need no relation; whatever has one stays a conflict, and inactive."""
+    outcomes = {each.rule.id: Outcome(each.rule.id, Fate.IN_CONTEXT) for each in turn.candidates}
+    for verdict in turn.verdicts:
+        related = turn.snapshot.outgoing.get(verdict.rule) or turn.snapshot.incoming.get(
+            verdict.rule
+        )
+        fate = Fate.CONFLICT if related else _PLAIN_FATES[verdict.kind]
+        outcomes[verdict.rule] = Outcome(verdict.rule, fate)
+    return Resolution(outcomes)

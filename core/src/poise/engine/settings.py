@@ -1,0 +1,34 @@
+"""The limits of a turn, as the engine takes them; `app.config` reads them from settings."""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen
+class EngineLimits:
+    """Limits of a turn. Times are in seconds.
+
+    Attributes:
+        turn_deadline: After it the customer gets the apology; default 60.
+        tool_timeout: For a tool that names none; default 30.
+        model_timeout: For one request to a model; default 30.
+        settle_wait: How long what follows the reply may take; default 2.
+        lease: Life of a session's lease; default 20.
+        lease_renewal: How often it is renewed; default 7.
+        history: How many events of messages and tools a turn reads; default 40.
+        tool_result_limit: Characters of one tool result in prompts; default 16,000.
+        working_set: Above this many rules the working set is pruned; default 30.
+        working_set_after: Down to this many; default 20.
+    """
+
+    turn_deadline: float = 60.0
+    tool_timeout: float = 30.0
+    model_timeout: float = 30.0
+    settle_wait: float = 2.0
+    lease: float = 20.0
+    lease_renewal: float = 7.0
+    history: int = 40
+    tool_result_limit: int = 16_000
+    working_set: int = 30
+    working_set_after: int = 20

@@ -1,0 +1,26 @@
+"""Names of spans and their attributes, in one place."""
+
+from __future__ import annotations
+
+from opentelemetry.trace import get_tracer
+
+TRACER = get_tracer("poise")
+"""The tracer of the engine; does nothing until an SDK is set up."""
+
+TURN = "poise.turn"
+STAGE = "poise.stage."
+MODEL = "poise.model"
+TOOL = "poise.tool"
+
+SESSION_ID = "poise.session.id"
+TURN_ID = "poise.turn.id"
+AGENT_ID = "poise.agent.id"
+WAKE = "poise.turn.wake"
+END = "poise.turn.end"
+ROUTE = "poise.route"
+MODEL_NAME = "gen_ai.request.model"
+OPERATION = "gen_ai.operation.name"
+ITEMS = "poise.model.items"
+TOOL_NAME = "poise.tool.name"
+TOOL_KEY = "poise.tool.key"
+TOOL_OUTCOME = "poise.tool.outcome"

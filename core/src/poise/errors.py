@@ -1,0 +1,203 @@
+"""Every error that Poise raises on purpose; each branch belongs to the reader who can act.
+
+```
+PoiseError
+├── ConfigError          the operator
+├── InvalidValueError    the author of a rule, a template, a tool
+├── ContractError        the author of a plugin
+├── StoreError           whoever calls a store
+└── ProviderError        the world outside
+```
+"""
+
+from __future__ import annotations
+
+import attrs
+
+
+class PoiseError(Exception):
+    """The root: catch it to catch whatever Poise raises on purpose."""
+
+
+# -- the operator --
+
+
+class ConfigError(PoiseError):
+    """Settings, plugins or wiring are wrong; the message says where and what to write instead."""
+
+
+@attrs.define
+class PluginLoadError(ConfigError):
+    """A plugin that is installed or named can't be imported or registered."""
+
+    plugin: str
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"plugin {self.plugin!r} can't be loaded: {self.reason}; "
+            f"mend or uninstall it, or block it with plugins.blocked = [{self.plugin!r}]"
+        )
+
+
+@attrs.define
+class DuplicateOfferError(ConfigError):
+    """Two plugins offer one name for the same port, or two defaults."""
+
+    port: str
+    name: str
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.port} {self.name!r} is offered by both {self.first!r} and {self.second!r}; "
+            f"block one with plugins.blocked"
+        )
+
+
+@attrs.define
+class UnknownOfferError(ConfigError, LookupError):
+    """Settings name an implementation that no installed plugin offers."""
+
+    port: str
+    name: str
+    offered: tuple[str, ...] = ()
+    install: str | None = None
+
+    def __str__(self) -> str:
+        mend = f"; pip install {self.install}" if self.install else ""
+        return (
+            f"no {self.port} named {self.name!r}; "
+            f"on offer: {', '.join(self.offered) or 'none'}{mend}"
+        )
+
+
+# -- the author of a rule, a template, a tool --
+
+
+@attrs.define
+class InvalidValueError(PoiseError, ValueError):
+    """A declared value breaks one of its own invariants."""
+
+    thing: str
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.thing}: {self.field} {self.reason}"
+
+
+@attrs.define
+class DuplicateKeyError(InvalidValueError):
+    """One key was declared twice with different content."""
+
+    first_at: str = "?"
+    second_at: str = "?"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.thing}: {self.field} {self.reason}; first declared at {self.first_at}, "
+            f"again at {self.second_at}; give one of them an id of its own"
+        )
+
+
+# -- the author of a plugin --
+
+
+class ContractError(PoiseError):
+    """A plugin broke a promise of its port or hook; the message names both."""
+
+
+@attrs.define
+class HookError(ContractError):
+    """A hook implementation raised, is misspelt, or returned what its specification forbids."""
+
+    hook: str
+    plugin: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"hook {self.hook} of plugin {self.plugin!r}: {self.reason}"
+
+
+@attrs.define
+class InvalidVerdictError(ContractError):
+    """A matcher concluded something other than exactly one verdict per candidate."""
+
+    matcher: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"matcher {self.matcher!r}: {self.reason}"
+
+
+# -- whoever calls a store --
+
+
+class StoreError(PoiseError):
+    """A store refused what it was asked."""
+
+
+@attrs.define
+class NotFoundError(StoreError, LookupError):
+    """Nothing by that id exists in this scope."""
+
+    kind: str
+    id: str
+
+    def __str__(self) -> str:
+        return f"no {self.kind} {self.id!r} in this scope"
+
+
+@attrs.define
+class ConflictError(StoreError):
+    """Something was appended or changed since the caller last looked."""
+
+    what: str
+    expected: int | None
+    actual: int
+
+    def __str__(self) -> str:
+        return f"{self.what}: expected {self.expected}, found {self.actual}; read again and retry"
+
+
+@attrs.define
+class StaleFenceError(StoreError):
+    """The turn's lease was taken over by another owner, so its writes are refused."""
+
+    session: str
+
+    def __str__(self) -> str:
+        return f"session {self.session!r}: the lease of this turn has been taken over"
+
+
+# -- the world outside --
+
+
+@attrs.define
+class ProviderError(PoiseError):
+    """A model provider failed; says which one, for which route, and what mends it."""
+
+    provider: str
+    model: str
+    route: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.provider}:{self.model} on route {self.route}: {self.reason}"
+
+
+@attrs.define
+class ProviderTimeoutError(ProviderError):
+    """The provider did not answer before the deadline."""
+
+
+@attrs.define
+class MalformedReplyError(ProviderError):
+    """The provider answered with something that its contract forbids."""
+
+
+@attrs.define
+class UnservedRouteError(ProviderError):
+    """No model is configured for a route that was asked for."""

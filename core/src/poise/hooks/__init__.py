@@ -1,0 +1,1 @@
+"""Hooks: what a plugin may take part in, and the caller that awaits them."""

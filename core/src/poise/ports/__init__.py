@@ -1,0 +1,1 @@
+"""What a plugin may implement: abstract base classes, one file per family."""

@@ -1,0 +1,1 @@
+"""What an author writes, translated to values."""

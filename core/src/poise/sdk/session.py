@@ -1,0 +1,156 @@
+"""A conversation as a program holds it: say something, get the reply with its account."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import anyio
+import attrs
+
+from poise.sdk.arguments import text, texts
+from poise.turn.ledger import Ledger, ledger_from_json
+from poise.values.events import Event, EventKind, Source
+from poise.values.ids import AgentId, CustomerId, SessionId, TurnId
+from poise.values.scope import Scope
+from poise.values.sessions import SessionMode
+
+if TYPE_CHECKING:
+    from poise.app.runtime import Runtime
+    from poise.ports.stores import SessionStore
+    from poise.values import sessions
+
+GRACE = 5.0
+"""Seconds beyond a turn's own deadline that a program waits for its `ready`."""
+
+
+@attrs.frozen
+class Reply:
+    """What came back.
+
+    Attributes:
+        text: Everything the agent said, one message per line; empty for silence.
+        messages: The agent's messages, oldest first.
+        events: Every event since the customer's message, `ready` included.
+        ledger: The account of the turn that answered; `None` when no turn ran.
+        turn: That turn's id.
+    """
+
+    text: str
+    messages: tuple[str, ...]
+    events: tuple[Event, ...]
+    ledger: Ledger | None
+    turn: TurnId | None
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Reply:
+        """Return the reply that `events` hold."""
+        seen = tuple(events)
+        messages = tuple(
+            event.text
+            for event in seen
+            if event.kind is EventKind.MESSAGE and event.source is Source.AI_AGENT
+        )
+        # A message may supersede a turn and start another: the last one answered.
+        account = next((each for each in reversed(seen) if each.kind is EventKind.MATCH), None)
+        return cls(
+            text="\n".join(messages),
+            messages=messages,
+            events=seen,
+            ledger=ledger_from_json(account.data) if account else None,
+            turn=next((each.turn for each in reversed(seen) if each.turn is not None), None),
+        )
+
+
+class Session:
+    """One conversation. Made by `Application.open_session`."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        scope: Scope,
+        opened: sessions.Session,
+        *,
+        refresh: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._runtime = runtime
+        self._scope = scope
+        self._header = opened.header
+        self._refresh = refresh
+
+    @property
+    def id(self) -> SessionId:
+        """The session's id."""
+        return self._header.id
+
+    @property
+    def agent(self) -> AgentId:
+        """Who answers."""
+        return self._header.agent
+
+    @property
+    def customer(self) -> CustomerId:
+        """Who asks, at opening."""
+        return self._header.customer
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id}>"
+
+    async def say(self, message: str, *, timeout: float | None = None) -> Reply:
+        """Say something as the customer and return the reply once the turn is *ready*.
+
+        While a person answers (manual mode) it returns at once, with no reply.
+
+        Args:
+            message: The customer's words, kept verbatim.
+            timeout: Seconds to wait; then the reply holds what has come by then. Default: the
+                turn's deadline and a little more.
+
+        Raises:
+            InvalidValueError: The message is blank, or a plugin refused it; or something declared
+                since the last turn can't be compiled.
+        """
+        await self._refresh()
+        manual = await self._is_manual()
+        event = await self._runtime.receive(self._scope, self.id, text("message", "text", message))
+        if manual:
+            return Reply.of(())
+        heard: list[Event] = []
+        limits = self._runtime.config.limits()
+        patience = limits.turn_deadline + GRACE if timeout is None else timeout
+        with anyio.move_on_after(patience):
+            async for each in self._runtime.reply(self._scope, self.id, after=event.offset):
+                heard.append(each)
+        return Reply.of(heard)
+
+    async def utter(self, instructions: str | Sequence[str]) -> Reply:
+        """Make the agent say something unprompted, under the same rules as any reply.
+
+        Args:
+            instructions: What to say, one action each.
+
+        Raises:
+            InvalidValueError: There is no instruction.
+        """
+        await self._refresh()
+        listed = [instructions] if isinstance(instructions, str) else instructions
+        before = await self._store.get(self.id)
+        await self._runtime.utter(
+            self._scope, self.id, texts("utterance", "instructions", listed)
+        )
+        return Reply.of((await self._store.read(self.id, start=before.length)).events)
+
+    async def events(
+        self, *, start: int = 0, kinds: Iterable[EventKind] | None = None
+    ) -> tuple[Event, ...]:
+        """Return the session's log from offset `start` on, of those kinds or all."""
+        wanted = None if kinds is None else frozenset(kinds)
+        return (await self._store.read(self.id, start=start, kinds=wanted)).events
+
+    @property
+    def _store(self) -> SessionStore:
+        return self._runtime.stores.scope(self._scope).sessions
+
+    async def _is_manual(self) -> bool:
+        modes = await self._store.read(self.id, last=1, kinds=frozenset({EventKind.MODE}))
+        return any(each.data.get("mode") == SessionMode.MANUAL.value for each in modes.events)

@@ -1,0 +1,1 @@
+"""The test kit: conformance suites for ports, scripted models, frozen clocks, strategies."""

@@ -1,0 +1,145 @@
+"""Hypothesis strategies for rules, relations, catalogs, verdicts and resolution requests.
+
+Give `resolution_requests` your own compiled catalog to property-test it: every example is a turn
+that could happen to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+import attrs
+from hypothesis import strategies as st
+
+from poise.errors import InvalidValueError
+from poise.testing.turns import catalog_of, observation, policy
+from poise.turn.fates import ResolutionRequest
+from poise.turn.verdicts import Verdict, VerdictKind
+from poise.values.catalog import CatalogSnapshot, compile_catalog
+from poise.values.ids import GroupId, TagId
+from poise.values.relationships import DependencyMode, End, Relation, RelationKind, TagEnd
+from poise.values.rules import Rule
+
+TAGS = (TagId("tag_a"), TagId("tag_b"))
+"""The tags that drawn rules carry, and drawn relations use."""
+
+
+@st.composite
+def rules(draw: st.DrawFn, title: str = "a rule") -> Rule:
+    """Draw a policy or an observation called `title`; its id follows from the title."""
+    make: Callable[..., Rule] = draw(st.sampled_from((policy, observation)))
+    return make(
+        title,
+        tags=draw(st.frozensets(st.sampled_from(TAGS))),
+        enabled=draw(st.sampled_from((True, True, True, False))),
+        track=draw(st.sampled_from((True, True, False))),
+        continuous=draw(st.sampled_from((None, None, True, False))),
+        groups=draw(st.sampled_from((frozenset(), frozenset(), frozenset({GroupId("group_a")})))),
+    )
+
+
+def ends(among: Sequence[Rule]) -> st.SearchStrategy[End]:
+    """Draw an end of a relation: one of these rules, or those that carry a tag."""
+    of_tags: st.SearchStrategy[End] = st.builds(TagEnd, st.sampled_from(TAGS), st.booleans())
+    return st.sampled_from([rule.id for rule in among]) | of_tags
+
+
+@st.composite
+def relations(draw: st.DrawFn, among: Sequence[Rule]) -> Relation:
+    """Draw a relation between these rules and tags."""
+    kind = draw(st.sampled_from(RelationKind))
+    source = draw(ends(among))
+    target = draw(ends(among).filter(lambda end: end != source))
+    return Relation(
+        kind,
+        source,
+        target,
+        mode=draw(st.sampled_from(DependencyMode)),
+        group=draw(st.sampled_from((None, "g", "h"))),
+        always=draw(st.booleans()),
+    )
+
+
+@st.composite
+def catalogs(draw: st.DrawFn, max_rules: int = 7, max_relations: int = 12) -> CatalogSnapshot:
+    """Draw a compiled catalog; relations that would form a refused cycle are left out."""
+    count = draw(st.integers(2, max_rules))
+    drawn = [draw(rules(f"rule {number}")) for number in range(count)]
+    wanted = draw(st.lists(relations(drawn), max_size=max_relations))
+    try:
+        return catalog_of(drawn, wanted)
+    except InvalidValueError:
+        pass
+    snapshot, kept = catalog_of(drawn), list[Relation]()
+    for relation in wanted:
+        try:
+            snapshot = catalog_of(drawn, [*kept, relation])
+        except InvalidValueError:
+            continue
+        kept.append(relation)
+    return snapshot
+
+
+@st.composite
+def verdicts(draw: st.DrawFn, rule: Rule) -> Verdict:
+    """Draw a verdict on `rule`; applying ones are the most frequent."""
+    kind = draw(st.sampled_from((VerdictKind.APPLIES,) * 4 + tuple(VerdictKind)))
+    return Verdict(
+        rule.id,
+        kind,
+        judged_by="drawn",
+        probability=draw(st.none() | st.floats(0.0, 1.0)),
+        from_code=draw(st.booleans()),
+    )
+
+
+@st.composite
+def resolution_requests(
+    draw: st.DrawFn, snapshot: CatalogSnapshot | None = None
+) -> ResolutionRequest:
+    """Draw what a turn asks of a resolver, for `snapshot` or for a drawn catalog."""
+    if snapshot is None:
+        snapshot = draw(catalogs())
+    given: list[Verdict] = []
+    shown: list[Rule] = []
+    for rule in snapshot.rules.values():
+        part = draw(st.sampled_from(("judged", "judged", "judged", "shown", "away")))
+        if part == "judged":
+            given.append(draw(verdicts(rule)))
+        elif part == "shown":
+            shown.append(rule)
+    ids = list(snapshot.rules)
+    some = st.frozensets(st.sampled_from(ids), max_size=3) if ids else st.just(frozenset())
+    return ResolutionRequest(
+        snapshot=snapshot,
+        verdicts={verdict.rule: verdict for verdict in given},
+        shown=frozenset(rule.id for rule in shown),
+        confirmed=draw(some),
+        applied=draw(some),
+    )
+
+
+def reordered(request: ResolutionRequest, random: Random) -> ResolutionRequest:
+    """Return the same request with its rules, relations and verdicts in another order."""
+    snapshot = request.snapshot
+    by_id, edges = list(snapshot.rules.values()), list(snapshot.relations)
+    given = list(request.verdicts.items())
+    random.shuffle(by_id)
+    random.shuffle(edges)
+    random.shuffle(given)
+    return attrs.evolve(
+        request,
+        snapshot=compile_catalog(
+            snapshot.agent,
+            rules=by_id,
+            relations=edges,
+            tools=snapshot.tools.values(),
+            canned_responses=snapshot.canned_responses.values(),
+            terms=snapshot.terms.values(),
+            variables=snapshot.variables.values(),
+            bindings=snapshot.bindings,
+            annotations=snapshot.annotations,
+        ),
+        verdicts=dict(given),
+    )

@@ -1,0 +1,1 @@
+"""What a turn is made of: frozen values without I/O."""

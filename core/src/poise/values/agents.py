@@ -1,0 +1,77 @@
+"""An agent, and the three dials that rules may turn for a turn: effort, composition, output."""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+
+import attrs
+
+from poise.errors import InvalidValueError
+from poise.values.ids import AgentId
+
+
+class Effort(IntEnum):
+    """How much a turn may spend; a matched rule can lift it for the turn, never lower it."""
+
+    MIN = 0
+    LOW = 1
+    MEDIUM = 2
+    HIGH = 3
+    MAX = 4
+
+
+class CompositionMode(IntEnum):
+    """How freely the agent may word a reply; the larger value is the stricter and wins."""
+
+    FLUID = 0
+    CANNED_FLUID = 1
+    CANNED_COMPOSITED = 2
+    CANNED_STRICT = 3
+
+
+class OutputMode(Enum):
+    """Whether a reply leaves whole or in chunks."""
+
+    BLOCK = "block"
+    STREAM = "stream"
+
+
+DEFAULT_NO_MATCH = "Sorry, I can't help with that here. Is there something else I can do for you?"
+DEFAULT_APOLOGY = "Sorry, something went wrong on my side. Please try again in a moment."
+
+
+@attrs.frozen
+class Agent:
+    """One identity that customers talk to.
+
+    Attributes:
+        id: Stable id.
+        name: What the agent is called; also its key when no id is given.
+        instructions: Who the agent is and what it is for; in every prompt.
+        effort: The baseline; default MEDIUM.
+        composition_mode: The baseline; default FLUID.
+        output_mode: BLOCK or STREAM; default BLOCK.
+        max_iterations: How often a turn may prepare before it replies; default 3.
+        no_match: What the agent says when no approved response fits; never empty.
+        apology: What the agent says when a turn fails or runs out of time; never empty.
+    """
+
+    id: AgentId
+    name: str
+    instructions: str = ""
+    effort: Effort = Effort.MEDIUM
+    composition_mode: CompositionMode = CompositionMode.FLUID
+    output_mode: OutputMode = OutputMode.BLOCK
+    max_iterations: int = 3
+    no_match: str = DEFAULT_NO_MATCH
+    apology: str = DEFAULT_APOLOGY
+
+    def __attrs_post_init__(self) -> None:
+        thing = f"agent {self.name!r}"
+        if not self.name.strip():
+            raise InvalidValueError("agent", "name", "is empty")
+        if self.max_iterations < 1:
+            raise InvalidValueError(thing, "max_iterations", "must be at least 1")
+        for field in ("no_match", "apology"):
+            if not getattr(self, field).strip():
+                raise InvalidValueError(thing, field, "is empty: an agent never says nothing")
