@@ -409,4 +409,4 @@ def test_engine_limits_are_the_settings_of_the_engine() -> None:
 
 def test_config_is_frozen() -> None:
     with pytest.raises(Exception, match="frozen"):
-        load().resolver = "other"  # type: ignore[misc]
+        load().resolver = "other"

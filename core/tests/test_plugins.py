@@ -243,8 +243,10 @@ def test_argument_that_the_hook_lacks_is_named_with_those_it_has() -> None:
 
 @pytest.mark.parametrize("option", ["tryfirst", "trylast", "wrapper", "hookwrapper"])
 def test_asking_pluggy_for_an_order_is_refused(option: str) -> None:
+    marker: Any = hookimpl(**{option: True})  # type: ignore[call-overload]  # each by its name
+
     class Pushy:
-        @hookimpl(**{option: True})
+        @marker  # type: ignore[untyped-decorator]  # see above
         async def on_error(self, error: Exception) -> None: ...
 
     with pytest.raises(HookError, match=f"{option}=True has no effect"):

@@ -9,49 +9,233 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from poise.hooks.markers import hookimpl as hookimpl
-    from poise.hooks.markers import hookspec as hookspec
-    from poise.hooks.offers import Offers as Offers
-    from poise.hooks.offers import Sections as Sections
-    from poise.ports.composition import Composer as Composer
-    from poise.ports.composition import TermFinder as TermFinder
-    from poise.ports.discovery import Annotator as Annotator
-    from poise.ports.discovery import Discoverer as Discoverer
-    from poise.ports.matching import Matcher as Matcher
-    from poise.ports.matching import Planner as Planner
-    from poise.ports.matching import Resolver as Resolver
-    from poise.ports.models import DecisionModel as DecisionModel
-    from poise.ports.models import Embedder as Embedder
-    from poise.ports.models import ModelProvider as ModelProvider
-    from poise.ports.stores import Stores as Stores
-    from poise.ports.tools import Extractor as Extractor
-    from poise.ports.tools import ToolCaller as ToolCaller
-    from poise.ports.tools import ToolService as ToolService
+    from poise.errors import (
+        ConfigError,
+        ConflictError,
+        ContractError,
+        DuplicateKeyError,
+        DuplicateOfferError,
+        HookError,
+        InvalidValueError,
+        InvalidVerdictError,
+        MalformedReplyError,
+        NotFoundError,
+        PluginLoadError,
+        PoiseError,
+        ProviderError,
+        ProviderTimeoutError,
+        StaleFenceError,
+        StoreError,
+        UnknownOfferError,
+        UnservedRouteError,
+    )
+    from poise.hooks.findings import Finding, Severity
+    from poise.hooks.markers import hookimpl, hookspec
+    from poise.hooks.offers import Offers, Sections
+    from poise.ports.composition import Composer, TermFinder
+    from poise.ports.discovery import Annotator, Discoverer, Progress
+    from poise.ports.matching import Matcher, Planner, Resolver
+    from poise.ports.models import DecisionModel, Embedder, ModelProvider
+    from poise.ports.runtime import Bus, ConversationEngine, Dispatcher
+    from poise.ports.stores import ArtifactStore, Page, Repository, SessionStore, Stores
+    from poise.ports.tools import Extractor, ToolCaller, ToolService
+    from poise.sdk.agent import Agent
+    from poise.sdk.annotations import ToolParameter
+    from poise.sdk.application import Application, Server
+    from poise.sdk.options import MATCH_ALWAYS
+    from poise.sdk.rules import Guideline, Observation, Policy, RuleHandle
+    from poise.sdk.session import Reply, Session
+    from poise.sdk.tags import all_of, any_of
+    from poise.sdk.tool import DeclaredTool, tool
+    from poise.sdk.variables import Variable
+    from poise.turn.context import StashKey, TurnContext
+    from poise.turn.control import Bail, Contribution, Skip, Skippable
+    from poise.turn.fates import Fate
+    from poise.turn.ledger import Ledger, LedgerLine
+    from poise.turn.speech import Message
+    from poise.turn.tooling import ToolOutcome
+    from poise.turn.verdicts import Verdict, VerdictKind
+    from poise.values.agents import CompositionMode, Effort, OutputMode
+    from poise.values.canned import CannedResponse, Role
+    from poise.values.catalog import CatalogSnapshot
+    from poise.values.customers import Customer, Tag
+    from poise.values.events import Event, EventKind, NewEvent, Source, Status
+    from poise.values.relationships import DependencyMode
+    from poise.values.rules import Rule, RuleKind, WayIn, Weight
+    from poise.values.scope import Scope
+    from poise.values.sessions import SessionMode
+    from poise.values.terms import Term
+    from poise.values.tools import ArgumentSource, ToolCall, ToolContext, ToolResult
 
-_HOMES = {
-    "hookimpl": "poise.hooks.markers",
-    "hookspec": "poise.hooks.markers",
-    "Offers": "poise.hooks.offers",
-    "Sections": "poise.hooks.offers",
-    "Composer": "poise.ports.composition",
-    "TermFinder": "poise.ports.composition",
-    "Annotator": "poise.ports.discovery",
-    "Discoverer": "poise.ports.discovery",
-    "Matcher": "poise.ports.matching",
-    "Planner": "poise.ports.matching",
-    "Resolver": "poise.ports.matching",
-    "DecisionModel": "poise.ports.models",
-    "Embedder": "poise.ports.models",
-    "ModelProvider": "poise.ports.models",
-    "Stores": "poise.ports.stores",
-    "Extractor": "poise.ports.tools",
-    "ToolCaller": "poise.ports.tools",
-    "ToolService": "poise.ports.tools",
+__all__ = [  # noqa: RUF022 - in plain order, as the layout test has it
+    "Agent",
+    "Annotator",
+    "Application",
+    "ArgumentSource",
+    "ArtifactStore",
+    "Bail",
+    "Bus",
+    "CannedResponse",
+    "CatalogSnapshot",
+    "Composer",
+    "CompositionMode",
+    "ConfigError",
+    "ConflictError",
+    "ContractError",
+    "Contribution",
+    "ConversationEngine",
+    "Customer",
+    "DecisionModel",
+    "DeclaredTool",
+    "DependencyMode",
+    "Discoverer",
+    "Dispatcher",
+    "DuplicateKeyError",
+    "DuplicateOfferError",
+    "Effort",
+    "Embedder",
+    "Event",
+    "EventKind",
+    "Extractor",
+    "Fate",
+    "Finding",
+    "Guideline",
+    "HookError",
+    "InvalidValueError",
+    "InvalidVerdictError",
+    "Ledger",
+    "LedgerLine",
+    "MATCH_ALWAYS",
+    "MalformedReplyError",
+    "Matcher",
+    "Message",
+    "ModelProvider",
+    "NewEvent",
+    "NotFoundError",
+    "Observation",
+    "Offers",
+    "OutputMode",
+    "Page",
+    "Planner",
+    "PluginLoadError",
+    "PoiseError",
+    "Policy",
+    "Progress",
+    "ProviderError",
+    "ProviderTimeoutError",
+    "Reply",
+    "Repository",
+    "Resolver",
+    "Role",
+    "Rule",
+    "RuleHandle",
+    "RuleKind",
+    "Scope",
+    "Sections",
+    "Server",
+    "Session",
+    "SessionMode",
+    "SessionStore",
+    "Severity",
+    "Skip",
+    "Skippable",
+    "Source",
+    "StaleFenceError",
+    "StashKey",
+    "Status",
+    "StoreError",
+    "Stores",
+    "Tag",
+    "Term",
+    "TermFinder",
+    "ToolCall",
+    "ToolCaller",
+    "ToolContext",
+    "ToolOutcome",
+    "ToolParameter",
+    "ToolResult",
+    "ToolService",
+    "TurnContext",
+    "UnknownOfferError",
+    "UnservedRouteError",
+    "Variable",
+    "Verdict",
+    "VerdictKind",
+    "WayIn",
+    "Weight",
+    "all_of",
+    "any_of",
+    "hookimpl",
+    "hookspec",
+    "tool",
+]
+
+_HOMES: dict[str, tuple[str, ...]] = {
+    "poise.errors": (
+        "ConfigError",
+        "ConflictError",
+        "ContractError",
+        "DuplicateKeyError",
+        "DuplicateOfferError",
+        "HookError",
+        "InvalidValueError",
+        "InvalidVerdictError",
+        "MalformedReplyError",
+        "NotFoundError",
+        "PluginLoadError",
+        "PoiseError",
+        "ProviderError",
+        "ProviderTimeoutError",
+        "StaleFenceError",
+        "StoreError",
+        "UnknownOfferError",
+        "UnservedRouteError",
+    ),
+    "poise.hooks.findings": ("Finding", "Severity"),
+    "poise.hooks.markers": ("hookimpl", "hookspec"),
+    "poise.hooks.offers": ("Offers", "Sections"),
+    "poise.ports.composition": ("Composer", "TermFinder"),
+    "poise.ports.discovery": ("Annotator", "Discoverer", "Progress"),
+    "poise.ports.matching": ("Matcher", "Planner", "Resolver"),
+    "poise.ports.models": ("DecisionModel", "Embedder", "ModelProvider"),
+    "poise.ports.runtime": ("Bus", "ConversationEngine", "Dispatcher"),
+    "poise.ports.stores": ("ArtifactStore", "Page", "Repository", "SessionStore", "Stores"),
+    "poise.ports.tools": ("Extractor", "ToolCaller", "ToolService"),
+    "poise.sdk.agent": ("Agent",),
+    "poise.sdk.annotations": ("ToolParameter",),
+    "poise.sdk.application": ("Application", "Server"),
+    "poise.sdk.options": ("MATCH_ALWAYS",),
+    "poise.sdk.rules": ("Guideline", "Observation", "Policy", "RuleHandle"),
+    "poise.sdk.session": ("Reply", "Session"),
+    "poise.sdk.tags": ("all_of", "any_of"),
+    "poise.sdk.tool": ("DeclaredTool", "tool"),
+    "poise.sdk.variables": ("Variable",),
+    "poise.turn.context": ("StashKey", "TurnContext"),
+    "poise.turn.control": ("Bail", "Contribution", "Skip", "Skippable"),
+    "poise.turn.fates": ("Fate",),
+    "poise.turn.ledger": ("Ledger", "LedgerLine"),
+    "poise.turn.speech": ("Message",),
+    "poise.turn.tooling": ("ToolOutcome",),
+    "poise.turn.verdicts": ("Verdict", "VerdictKind"),
+    "poise.values.agents": ("CompositionMode", "Effort", "OutputMode"),
+    "poise.values.canned": ("CannedResponse", "Role"),
+    "poise.values.catalog": ("CatalogSnapshot",),
+    "poise.values.customers": ("Customer", "Tag"),
+    "poise.values.events": ("Event", "EventKind", "NewEvent", "Source", "Status"),
+    "poise.values.relationships": ("DependencyMode",),
+    "poise.values.rules": ("Rule", "RuleKind", "WayIn", "Weight"),
+    "poise.values.scope": ("Scope",),
+    "poise.values.sessions": ("SessionMode",),
+    "poise.values.terms": ("Term",),
+    "poise.values.tools": ("ArgumentSource", "ToolCall", "ToolContext", "ToolResult"),
 }
+"""Where each name lives."""
+
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:  # whatever the name stands for
-    home = _HOMES.get(name)
+    home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'poise' has no attribute {name!r}")
     value = getattr(importlib.import_module(home), name)
@@ -60,4 +244,4 @@ def __getattr__(name: str) -> Any:  # whatever the name stands for
 
 
 def __dir__() -> list[str]:
-    return sorted(_HOMES)
+    return sorted({*globals(), *_HOME_OF})

@@ -61,16 +61,14 @@ class UnknownOfferError(ConfigError, LookupError):
     """Settings name an implementation that no installed plugin offers."""
 
     port: str
-    name: str
+    name: str | None
     offered: tuple[str, ...] = ()
     install: str | None = None
 
     def __str__(self) -> str:
         mend = f"; pip install {self.install}" if self.install else ""
-        return (
-            f"no {self.port} named {self.name!r}; "
-            f"on offer: {', '.join(self.offered) or 'none'}{mend}"
-        )
+        missing = f"no {self.port} named {self.name!r}" if self.name else f"no default {self.port}"
+        return f"{missing}; on offer: {', '.join(self.offered) or 'none'}{mend}"
 
 
 # -- the author of a rule, a template, a tool --

@@ -9,6 +9,7 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from poise.testing.turns import catalog_of, turn_of
 from poise.turn.context import TurnContext
 from poise.turn.state import RecordedCall, SessionState
@@ -179,6 +180,8 @@ def test_lists_of_names_read_as_a_sentence():
     ]
 
 
-@pytest.mark.parametrize(("text", "blank"), [("", True), (" \n\t", True), ("\u200b\x00", True), ("·", False)])
+@pytest.mark.parametrize(
+    ("text", "blank"), [("", True), (" \n\t", True), ("\u200b\x00", True), ("·", False)]
+)
 def test_blank_is_what_nobody_sees(text, blank):
     assert is_blank(text) is blank

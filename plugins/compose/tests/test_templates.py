@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from poise.testing.turns import catalog_of, turn_of
 from poise.values.canned import FIELD
 from poise_compose.fields import Fields
@@ -104,8 +105,6 @@ def test_only_the_fields_of_the_branch_taken_are_needed():
     ],
 )
 def test_filters_and_tests_on_offer(template, text):
-    from poise.testing.turns import turn_of
-
     context = turn_of(
         catalog_of(),
         "hello",
@@ -165,12 +164,11 @@ def test_what_reaches_further_is_refused(template):
     assert time.perf_counter() - started < 2.0
 
 
-pieces = st.sampled_from(
-    ["{a}", "{{ b }}", "{c.d}", "{% if a %}", "{% else %}", "{% endif %}", "{{ a | upper }}", "{", "}"]
-    + ["{%", "%}", "{{", "}}", "{#", "#}", " ", "|", "a", "{% if a == 0 %}", "{{ b | round(2) }}"]
-    + ["{{ b | join }}", "{% raw %}", "{% endraw %}", "-%}", "{{ a.b | default('x') }}", "'", "\x00"]
-    + ["{% if a > b and c is defined %}", "{{ c | length }}", "{% if a is number %}", "(", ")"]
-)
+PIECES = r"""{a}~{c.d}~{~}~{%~%}~{{~}}~{#~#}~ ~|~a~(~)~'~-%}~{{ b }}~{% if a %}
+~{% else %}~{% endif %}~{% if a == 0 %}~{% if a is number %}~{% raw %}~{% endraw %}
+~{% if a > b and c is defined %}~{{ a | upper }}~{{ b | round(2) }}~{{ b | join }}
+~{{ c | length }}~{{ a.b | default('x') }}"""
+pieces = st.sampled_from([*PIECES.replace("\n", "").split("~"), "\x00"])
 templates = st.lists(pieces, max_size=12).map("".join) | st.text(max_size=200)
 plain_values = (
     st.none()

@@ -30,7 +30,7 @@ from poise.app.layers import (
     settings_file,
 )
 from poise.app.mistakes import mistakes
-from poise.app.settings import EngineSettings, Names, PluginSettings
+from poise.app.settings import CoreSettings, PluginSettings
 from poise.app.shape import decode_text, fields_of, is_secret, model_within
 from poise.engine.settings import EngineLimits
 from poise.errors import ConfigError, ContractError
@@ -64,70 +64,15 @@ class UnknownSectionError(ConfigError, LookupError):
         )
 
 
-class Config(BaseSettings):
-    """What an application is to be made of, and its limits; frozen.
-
-    The choices name offers; left open (`None`), the default offer of the port is taken.
-    """
+class Config(CoreSettings, BaseSettings):
+    """The settings of one application, with the sections of its plugins; frozen."""
 
     model_config = SettingsConfigDict(
         extra="forbid",
         frozen=True,
-        use_attribute_docstrings=True,
         protected_namespaces=(),
         hide_input_in_errors=True,
     )
-
-    discoverer: str | None = None
-    """Finds the rules that a conversation makes relevant."""
-
-    annotator: str | None = None
-    """Says at compile time how a rule comes up."""
-
-    matchers: Names = ("code", "decision_batch")
-    """Judge candidates; the first that claims one judges it."""
-
-    resolver: str | None = None
-    """Settles the relations between rules."""
-
-    planner: str | None = None
-    """Decides what a turn may spend."""
-
-    composers: Names = ("canned",)
-    """Word the reply; the first that knows the turn's composition mode is taken."""
-
-    term_finder: str | None = None
-    """Finds the vocabulary that a conversation mentions."""
-
-    extractor: str | None = None
-    """Finds arguments for tools in the conversation."""
-
-    tool_caller: str | None = None
-    """Decides which offered tools to call."""
-
-    tool_services: Names = ("functions",)
-    """Run tools."""
-
-    stores: str | None = None
-    """Keeps sessions, customers and what is derived."""
-
-    dispatcher: str | None = None
-    """Brings what wakes a session to the engine."""
-
-    bus: str | None = None
-    """Carries what is not stored: live statuses and chunks."""
-
-    engine_name: str | None = None
-    """The engine, where another than Poise's own is to run turns."""
-
-    models: Mapping[str, str] = Field(default_factory=dict)
-    """Which model serves a route: `provider:model`, or the name of an offered model."""
-
-    plugins: PluginSettings = Field(default_factory=PluginSettings)
-    """Order and blocking of plugins."""
-
-    engine: EngineSettings = Field(default_factory=EngineSettings)
-    """Limits of a turn."""
 
     _origins: Mapping[Key, Origin] = PrivateAttr(default_factory=dict)
     _declared: tuple[str, ...] = PrivateAttr(default=())

@@ -23,8 +23,8 @@ from poise.ports.matching import Matcher, Planner, Resolver
 from poise.ports.runtime import Bus, ConversationEngine, Dispatcher
 from poise.ports.stores import ArtifactStore, Stores
 from poise.ports.tools import Extractor, ToolCaller, ToolService
-from poise.turn.control import Bail
 from poise.turn.context import TurnContext
+from poise.turn.control import Bail
 from poise.turn.models import TurnModels
 from poise.values.clock import Clock, SystemClock
 from poise.values.ids import IdSource, SortableIds
@@ -106,7 +106,7 @@ def build(
     container[ArtifactStore] = Singleton(lambda c: c[Stores].artifacts)  # type: ignore[type-abstract]
     container[ModelRoutes] = Singleton(lambda: ModelRoutes(config.models, offers, wiring))
     container[RoutedModels] = Singleton(
-        lambda c: RoutedModels(c[ModelRoutes], hooks, c[EngineLimits].model_timeout)
+        lambda c: RoutedModels(c[ModelRoutes], hooks, c[EngineLimits])
     )
     container[TurnModels] = Singleton(lambda c: c[RoutedModels])  # type: ignore[type-abstract]
     container[Catalogs] = Singleton(lambda c: Catalogs(c[Annotator], c[Discoverer], hooks))

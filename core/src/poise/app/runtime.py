@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
 from typing import Self
 
@@ -31,6 +31,23 @@ logger = logging.getLogger(__name__)
 
 BYPASS_LIMIT = 20
 """More rules than this that every turn considers are worth a finding."""
+
+
+@asynccontextmanager
+async def opened_stores(config: Config, plugins: PluginManager) -> AsyncIterator[Stores]:
+    """Open the stores that settings choose, and make nothing else.
+
+    Raises:
+        ConfigError: They are missing, or can't be used.
+    """
+    core_offers(plugins.offers.of_plugin("poise"))
+    wiring = build(config, plugins.offers, HookCaller(plugins.implementations))
+    stores: Stores = wiring.supply(Stores)
+    try:
+        await stores.start()
+        yield stores
+    finally:
+        await stores.stop()
 
 
 class Runtime:

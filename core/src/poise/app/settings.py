@@ -5,6 +5,7 @@ Every field says what it means; `poise config show` and the reference page read 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -28,54 +29,71 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 class PluginSettings(BaseModel):
     """The section `[plugins]`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    order: Names = ()
-    """Plugins whose turn hooks run first, in this order; the others follow by name."""
+    order: Names = Field(
+        default=(),
+        description="Plugins whose turn hooks run first, in this order; the others follow by name.",
+    )
 
-    blocked: Names = ()
-    """Plugins that are not even imported."""
+    blocked: Names = Field(default=(), description="Plugins that are not even imported.")
 
 
 class EngineSettings(BaseModel):
     """The section `[engine]`: the limits of a turn. Times are in seconds."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, protected_namespaces=()
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+    turn_deadline: Seconds = Field(
+        default=60.0,
+        description="After it the customer gets the configured apology.",
     )
 
-    turn_deadline: Seconds = 60.0
-    """After it the customer gets the configured apology."""
+    tool_timeout: Seconds = Field(
+        default=30.0,
+        description="For a tool that names none; after it the call's outcome is unknown.",
+    )
 
-    tool_timeout: Seconds = 30.0
-    """For a tool that names none of its own; after it the call's outcome is unknown."""
+    model_timeout: Seconds = Field(default=30.0, description="For one request to a model.")
 
-    model_timeout: Seconds = 30.0
-    """For one request to a model."""
+    index_timeout: Seconds = Field(
+        default=600.0,
+        description="For one request to a model while a catalog is indexed.",
+    )
 
-    index_timeout: Seconds = 600.0
-    """For one request to a model while a catalog is indexed."""
+    settle_wait: Seconds = Field(
+        default=2.0,
+        description="How long the next turn waits for what follows the reply of the last one.",
+    )
 
-    settle_wait: Seconds = 2.0
-    """How long the next turn waits for what follows the reply of the last one."""
+    lease: Seconds = Field(
+        default=20.0,
+        description="How long a session stays claimed by a turn that shows no sign of life.",
+    )
 
-    lease: Seconds = 20.0
-    """How long a session stays claimed by a turn that shows no sign of life."""
+    lease_renewal: Seconds = Field(
+        default=7.0,
+        description="How often a running turn renews its claim; shorter than `lease`.",
+    )
 
-    lease_renewal: Seconds = 7.0
-    """How often a running turn renews its claim; shorter than `lease`."""
+    history: Count = Field(
+        default=40,
+        description="How many messages and tool results a turn reads, the newest.",
+    )
 
-    history: Count = 40
-    """How many messages and tool results a turn reads, the newest."""
+    tool_result_limit: Count = Field(
+        default=16_000,
+        description="Characters of one tool result that a prompt may hold.",
+    )
 
-    tool_result_limit: Count = 16_000
-    """Characters of one tool result that a prompt may hold."""
+    working_set: Count = Field(
+        default=30, description="Above this many rules the working set is pruned."
+    )
 
-    working_set: Count = 30
-    """Above this many rules the working set is pruned."""
-
-    working_set_after: Count = 20
-    """How many rules are left after pruning; at most `working_set`."""
+    working_set_after: Count = Field(
+        default=20,
+        description="How many rules are left after pruning; at most `working_set`.",
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> EngineSettings:
@@ -97,6 +115,7 @@ class EngineSettings(BaseModel):
             turn_deadline=self.turn_deadline,
             tool_timeout=self.tool_timeout,
             model_timeout=self.model_timeout,
+            index_timeout=self.index_timeout,
             settle_wait=self.settle_wait,
             lease=self.lease,
             lease_renewal=self.lease_renewal,
@@ -105,3 +124,79 @@ class EngineSettings(BaseModel):
             working_set=self.working_set,
             working_set_after=self.working_set_after,
         )
+
+
+class CoreSettings(BaseModel):
+    """What an application is to be made of, and its limits.
+
+    The choices name offers; left open (`None`), the default offer of the port is taken.
+    """
+
+    discoverer: str | None = Field(
+        default=None,
+        description="Finds the rules that a conversation makes relevant.",
+    )
+
+    annotator: str | None = Field(
+        default=None, description="Says at compile time how a rule comes up."
+    )
+
+    matchers: Names = Field(
+        default=("code", "decision_batch"),
+        description="Judge candidates; the first that claims one judges it.",
+    )
+
+    resolver: str | None = Field(default=None, description="Settles the relations between rules.")
+
+    planner: str | None = Field(default=None, description="Decides what a turn may spend.")
+
+    composers: Names = Field(
+        default=("canned",),
+        description="Word the reply; the first that knows the turn's composition mode is taken.",
+    )
+
+    term_finder: str | None = Field(
+        default=None,
+        description="Finds the vocabulary that a conversation mentions.",
+    )
+
+    extractor: str | None = Field(
+        default=None,
+        description="Finds arguments for tools in the conversation.",
+    )
+
+    tool_caller: str | None = Field(
+        default=None, description="Decides which offered tools to call."
+    )
+
+    tool_services: Names = Field(default=("functions",), description="Run tools.")
+
+    stores: str | None = Field(
+        default=None, description="Keeps sessions, customers and what is derived."
+    )
+
+    dispatcher: str | None = Field(
+        default=None, description="Brings what wakes a session to the engine."
+    )
+
+    bus: str | None = Field(
+        default=None,
+        description="Carries what is not stored: live statuses and chunks.",
+    )
+
+    engine_name: str | None = Field(
+        default=None,
+        description="The engine, where another than Poise's own is to run turns.",
+    )
+
+    models: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="Which model serves a route: `provider:model`, or an offered model's name.",
+    )
+
+    plugins: PluginSettings = Field(
+        default_factory=PluginSettings,
+        description="Order and blocking of plugins.",
+    )
+
+    engine: EngineSettings = Field(default_factory=EngineSettings, description="Limits of a turn.")

@@ -127,7 +127,7 @@ def composition_text(composition: CompositionLine) -> str:
 
 def times_text(ledger: Ledger) -> str:
     """Return where the time went, and which models were asked."""
-    stages = [f"{name} {spent:.0f}" for name, spent in ledger.milliseconds.items()]
+    stages = [f"{name} {spent:.1f}" for name, spent in ledger.milliseconds.items()]
     total = sum(ledger.milliseconds.values())
     text = f"{total:.0f} ms" + (f" ({', '.join(stages)})" if stages else "")
     requests = [

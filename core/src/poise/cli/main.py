@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
@@ -74,7 +74,7 @@ class CommandGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
-    def main(  # type: ignore[override]  # click's overloads differ by the mode alone
+    def main(
         self,
         args: Sequence[str] | None = None,
         prog_name: str | None = None,
@@ -83,7 +83,14 @@ class CommandGroup(click.Group):
         **extra: Any,  # passed on to click
     ) -> Any:  # what the command returned, outside of standalone mode
         """Run, and end the process with the code that says how it went."""
-        run = partial(super().main, args, prog_name, complete_var, standalone_mode=False, **extra)
+        run: Callable[[], Any] = partial(
+            super().main,
+            args,
+            prog_name or self.name,
+            complete_var,
+            standalone_mode=False,
+            **extra,
+        )
         if not standalone_mode:
             return run()
         try:
@@ -149,7 +156,7 @@ def exit_code(exc: Exception) -> int:
     return EXIT_ENVIRONMENT
 
 
-@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("poise", cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="poise", prog_name="poise")
 def main() -> None:
     """Customer-facing conversational agents, governed by rules."""

@@ -1,4 +1,4 @@
-"""How a command gets at a running application and at one session of it."""
+"""How a command gets at stored conversations, and at one of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from poise.app.runtime import Runtime
+from poise.app.runtime import opened_stores
 from poise.app.startup import start
 from poise.errors import NotFoundError
 from poise.ports.stores import ScopedStores
@@ -19,16 +19,11 @@ LAST = "last"
 
 
 @asynccontextmanager
-async def opened(file: Path | None) -> AsyncIterator[Runtime]:
-    """Start the application that the settings describe, without any program."""
+async def local_stores(file: Path | None) -> AsyncIterator[ScopedStores]:
+    """Open the stores that the settings choose, and nothing else; the scope is the local one."""
     config, plugins = start(file=file)
-    async with Runtime.build(config, plugins) as runtime:
-        yield runtime
-
-
-def local_stores(runtime: Runtime) -> ScopedStores:
-    """Return the stores that the command line works on."""
-    return runtime.stores.scope(Scope.local())
+    async with opened_stores(config, plugins) as stores:
+        yield stores.scope(Scope.local())
 
 
 async def find_session(stores: ScopedStores, wanted: str) -> Session:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 import click
@@ -11,6 +12,13 @@ import click
 from poise.cli.main import EXIT_CHECK_FAILED
 from poise.cli.output import json_option, write_json
 from poise.cli.tables import table, write
+
+if TYPE_CHECKING:
+    from poise.app.plugins import PluginReport
+
+
+_START_UP = ("poise_config", "poise_provide")
+"""Hooks that say nothing by themselves: what they bring is listed."""
 
 
 @click.command()
@@ -34,7 +42,7 @@ def plugins(file: Path | None, as_json: bool) -> None:
                 report.name,
                 f"{report.distribution} {report.version}" if report.distribution else "inline",
                 report.status,
-                "; ".join((*report.offers, *report.hooks)) if not report.reason else report.reason,
+                report.reason or _brings(report),
             )
             for report in reports
         ]
@@ -44,3 +52,8 @@ def plugins(file: Path | None, as_json: bool) -> None:
         write(f"poise: plugin {report.name!r} can't be loaded: {report.reason}", err=True)
     if failed:
         sys.exit(EXIT_CHECK_FAILED)
+
+
+def _brings(report: PluginReport) -> str:
+    hooks = [hook for hook in report.hooks if hook not in _START_UP]
+    return "; ".join((*report.offers, *(f"[{name}]" for name in report.sections), *hooks))

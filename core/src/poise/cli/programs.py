@@ -21,7 +21,7 @@ from typing import Any
 import anyio
 import click
 
-from poise.errors import PoiseError
+from poise.errors import InvalidValueError, PoiseError
 from poise.ports.discovery import Progress
 from poise.sdk.hosting import Host, HostedApplication, hosted
 
@@ -83,10 +83,11 @@ def run_program(
             module = _imported(source)
             if not served:  # a program may well run itself when it is imported
                 _run(_entry(module, source), agent_name=_agent_name(source))
-        except (ProgramError, click.ClickException):
+        except click.ClickException:
             raise
         except Exception as exc:
-            raise _failed(source, exc) from exc
+            failure = _failed(source, exc)
+            raise failure from (None if isinstance(failure, PoiseError) else exc)
     if not served:
         raise ProgramError(f"{source}: the program ended without opening an application")
     if served[0] is not None:
@@ -103,9 +104,9 @@ def _run(entry: Callable[..., Any], *, agent_name: str) -> None:
         return
 
     async def within_an_application() -> None:
-        import poise
+        from poise.sdk.application import Application
 
-        async with poise.Application() as application:
+        async with Application() as application:
             if name == "build":
                 await entry(application)
             else:
@@ -186,26 +187,31 @@ def _agent_name(source: str) -> str:
 # -- failing --
 
 
-def _failed(source: str, exc: BaseException) -> ProgramError:
+def _failed(source: str, exc: BaseException) -> Exception:
+    """Return what to raise: the author's mistakes with their place, the operator's as they are."""
     while isinstance(exc, BaseExceptionGroup) and exc.exceptions:
         exc = exc.exceptions[0]
+    if isinstance(exc, PoiseError) and not isinstance(exc, InvalidValueError):
+        return exc
     frames = traceback.extract_tb(exc.__traceback__)
     own = [frame for frame in frames if not _is_foreign(frame.filename)]
     last = own[-1] if own else None
     place = f"{_short(last.filename)}:{last.lineno}" if last else source
-    if isinstance(exc, PoiseError):
+    if isinstance(exc, InvalidValueError):
         return ProgramError(f"{place}: {exc}")
     report = "".join(
-        ["Traceback (the program's own part):\n", *traceback.format_list(own or frames)]
-        + traceback.format_exception_only(exc)
+        (
+            "Traceback (the program's own part):\n",
+            *traceback.format_list(own or frames),
+            *traceback.format_exception_only(exc),
+        )
     )
     return ProgramError(f"{place}: {type(exc).__name__}: {exc}", report)
 
 
 def _is_foreign(filename: str) -> bool:
-    return filename.startswith("<") or any(
-        Path(filename).is_relative_to(folder) for folder in _FOREIGN
-    )
+    path = Path(filename)  # relative for compiled libraries, which write it as it was built
+    return not path.is_absolute() or any(path.is_relative_to(folder) for folder in _FOREIGN)
 
 
 def _short(filename: str) -> str:

@@ -46,10 +46,9 @@ def show(session: str, file: Path | None, as_json: bool) -> None:
 
 
 async def _list(limit: int, file: Path | None, as_json: bool) -> None:
-    from poise.cli.opening import local_stores, opened
+    from poise.cli.opening import local_stores
 
-    async with opened(file) as runtime:
-        stores = local_stores(runtime)
+    async with local_stores(file) as stores:
         page = await stores.sessions.find(limit=limit)
         rows = [await _row(stores, session) for session in page.items]
     if as_json:
@@ -90,11 +89,10 @@ async def _row(stores: ScopedStores, session: Session) -> dict[str, Any]:
 
 
 async def _show(wanted: str, file: Path | None, as_json: bool) -> None:
-    from poise.cli.opening import find_session, local_stores, opened
+    from poise.cli.opening import find_session, local_stores
     from poise.values.events import EventKind
 
-    async with opened(file) as runtime:
-        stores = local_stores(runtime)
+    async with local_stores(file) as stores:
         session = await find_session(stores, wanted)
         history = await stores.sessions.read(
             session.header.id, kinds=frozenset({EventKind.MESSAGE})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import attrs
 import click
 
 from poise.cli.output import json_option, write_json
@@ -13,8 +15,19 @@ from poise.cli.tables import write
 if TYPE_CHECKING:
     from poise.app.explain import Explanation, TurnRecord
     from poise.app.runtime import Runtime
+    from poise.ports.stores import ScopedStores
     from poise.sdk.hosting import HostedApplication
     from poise.values.events import Event
+
+
+@attrs.frozen(eq=False)
+class _Asked:
+    """Where the answer is looked for, and how it is printed."""
+
+    stores: ScopedStores
+    runtime: Runtime | None
+    program: str | None
+    as_json: bool
 
 
 @click.command()
@@ -42,69 +55,50 @@ def why(
     """
     import anyio
 
-    from poise.cli.opening import opened
-
-    async def answer(runtime: Runtime, program: str | None) -> None:
-        await _answer(runtime, session, turn, rule=rule, program=program, as_json=as_json)
+    from poise.cli.opening import local_stores
 
     if app is not None:
         from poise.cli.programs import run_program
         from poise.cli.progress import TerminalProgress
 
         async def serve(application: HostedApplication) -> None:
-            await answer(application.runtime, app)
+            runtime = application.runtime
+            asked = _Asked(runtime.stores.scope(application.scope), runtime, app, as_json)
+            await _answer(asked, session, turn, rule=rule)
 
         run_program(app, serve, TerminalProgress())
         return
 
     async def alone() -> None:
-        async with opened(file) as runtime:
-            await answer(runtime, None)
+        async with local_stores(file) as stores:
+            await _answer(_Asked(stores, None, None, as_json), session, turn, rule=rule)
 
     anyio.run(alone)
 
 
-async def _answer(
-    runtime: Runtime,
-    session: str,
-    turn: str | None,
-    *,
-    rule: str | None,
-    program: str | None,
-    as_json: bool,
-) -> None:
+async def _answer(asked: _Asked, session: str, turn: str | None, *, rule: str | None) -> None:
     from poise.app.explain import choose_turn, is_turn, turn_records, turn_to_json
     from poise.cli.accounts import turn_text
-    from poise.cli.opening import find_session, local_stores
+    from poise.cli.opening import find_session
 
-    stores = local_stores(runtime)
-    found = await find_session(stores, session)
-    events = (await stores.sessions.read(found.header.id)).events
+    found = await find_session(asked.stores, session)
+    events = (await asked.stores.sessions.read(found.header.id)).events
     records = turn_records(events)
-    if turn is not None and rule is None and not any(is_turn(each, turn) for each in records):
-        if not turn.isdigit():
-            turn, rule = None, turn  # `why SESSION RULE`, about the last turn
+    names_turn = turn is None or turn.isdigit() or any(is_turn(each, turn) for each in records)
+    if rule is None and not names_turn:
+        turn, rule = None, turn  # `why SESSION RULE` is about the last turn
     record = choose_turn(records, turn)
-    if rule is None:
-        if as_json:
-            write_json({"session": found.header.id, **turn_to_json(record)})
-        else:
-            write(turn_text(record))
-        return
-    await _about_rule(runtime, record, rule, events=events, program=program, as_json=as_json)
+    if rule is not None:
+        await _about_rule(asked, record, rule, events=events)
+    elif asked.as_json:
+        write_json({"session": found.header.id, **turn_to_json(record)})
+    else:
+        write(turn_text(record))
 
 
 async def _about_rule(
-    runtime: Runtime,
-    record: TurnRecord,
-    wanted: str,
-    *,
-    events: tuple[Event, ...],
-    program: str | None,
-    as_json: bool,
+    asked: _Asked, record: TurnRecord, wanted: str, *, events: Sequence[Event]
 ) -> None:
-    import attrs
-
     from poise.app.explain import explain_line, find_line
     from poise.cli.accounts import explanation_text
 
@@ -113,10 +107,8 @@ async def _about_rule(
     if line is not None:
         explanation = explain_line(record.ledger, line)
     else:
-        explanation, notes = await _about_absent_rule(
-            runtime, record, wanted, events=events, program=program
-        )
-    if as_json:
+        explanation, notes = await _about_absent_rule(asked, record, wanted, events=events)
+    if asked.as_json:
         write_json(
             {
                 "session": record.event.session,
@@ -130,46 +122,40 @@ async def _about_rule(
 
 
 async def _about_absent_rule(
-    runtime: Runtime,
-    record: TurnRecord,
-    wanted: str,
-    *,
-    events: tuple[Event, ...],
-    program: str | None,
+    asked: _Asked, record: TurnRecord, wanted: str, *, events: Sequence[Event]
 ) -> tuple[Explanation, tuple[str, ...]]:
     """Explain a rule without a line in the ledger, from the catalog of the program."""
     from poise.app.explain import explain_absent, find_rule, scored_queries
-    from poise.cli.opening import local_stores
     from poise.engine.loading import read_customer
     from poise.errors import ConfigError, NotFoundError
     from poise.turn.state import fold
 
-    if program is None:
+    if asked.runtime is None:
         raise ConfigError(
             f"{wanted!r} was no candidate on turn {record.number}: discovery did not bring it up, "
             f"or there is no such rule; add --app FILE|MODULE, the program, to see how near it was"
         )
-    stores = local_stores(runtime)
-    header = (await stores.sessions.get(record.event.session)).header
-    snapshot = runtime.catalogs.current(header.agent)
+    header = (await asked.stores.sessions.get(record.event.session)).header
+    snapshot = asked.runtime.catalogs.current(header.agent)
     if snapshot is None:
-        raise ConfigError(f"{program} has no agent {header.agent!r}, whose session this is")
+        raise ConfigError(
+            f"{asked.program} has no agent {header.agent!r}, to whom this session belongs"
+        )
     rule = find_rule(snapshot.rules.values(), wanted)
     if rule is None:
         raise NotFoundError("rule", wanted)
     before = fold(event for event in events if event.offset < record.ledger.upto)
-    sighting = await runtime.discoverer.explain(
+    sighting = await asked.runtime.discoverer.explain(
         rule.id, snapshot, scored_queries(events, record.ledger)
     )
     explanation = explain_absent(
         rule,
-        customer=await read_customer(stores, before.customer or header.customer),
+        customer=await read_customer(asked.stores, before.customer or header.customer),
         before=before,
         sighting=sighting,
     )
-    changed = (
-        "the catalog has changed since that turn; these figures are of the present one"
-        if snapshot.version != record.ledger.catalog
-        else ""
+    if snapshot.version == record.ledger.catalog:
+        return explanation, ()
+    return explanation, (
+        "the catalog has changed since that turn; these figures are of the present one",
     )
-    return explanation, (changed,) if changed else ()

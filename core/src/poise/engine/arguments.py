@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 _KEPT_MODELS = 512
+_FIELD = "poise_argument_"
 _SHOWN = 60  # characters of a refused value that an error quotes
 _EXACT_INTEGERS = 2**53  # beyond it a float no longer stands for one whole number
 
@@ -59,7 +60,7 @@ def validate_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str,
     except ValidationError as exc:
         problems: dict[str, str] = {}
         for error in exc.errors(include_url=False, include_context=False):
-            path = ".".join(str(step) for step in error["loc"])
+            path = _path(error["loc"], tool.parameters)
             problems.setdefault(path, _reason(error["type"], error["msg"], error["input"]))
         raise ArgumentError(
             f"tool {tool.name!r}", "arguments", "do not fit", problems=problems
@@ -134,9 +135,11 @@ def _record_model(thing: str, parameters: tuple[Parameter, ...]) -> type[BaseMod
             field = Field(alias=parameter.name)
         else:
             field = Field(alias=parameter.name, default_factory=_copies_of(parameter.default))
-        fields[f"field_{place}"] = (annotation, field)
+        fields[f"{_FIELD}{place}"] = (annotation, field)
     model: type[BaseModel] = create_model(
-        "Arguments", __config__=ConfigDict(extra="forbid", strict=True), **fields
+        "Arguments",
+        __config__=ConfigDict(extra="forbid", strict=True, validate_default=True),
+        **fields,
     )
     return model
 
@@ -259,6 +262,15 @@ def _is_chosen(parameter: Parameter) -> Callable[[Any], Any]:
 
 
 # -- what an error says --
+
+
+def _path(steps: tuple[int | str, ...], parameters: tuple[Parameter, ...]) -> str:
+    """Return where an error is; pydantic calls a field by our own name where a default is wrong."""
+    first, *rest = (str(step) for step in steps)
+    if first.startswith(_FIELD) and first.removeprefix(_FIELD).isdigit():
+        first = parameters[int(first.removeprefix(_FIELD))].name
+    return ".".join([first, *rest])
+
 
 _REASONS = {
     "string_type": "must be a text",

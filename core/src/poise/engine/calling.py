@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -76,8 +77,13 @@ async def call(
 async def _call(planned: ToolCall, turn: TurnContext, parts: Parts, log: TurnLog) -> ToolOutcome:
     """Make one call and record it: what has started is finished, even in a cancelled turn."""
     with anyio.CancelScope(shield=True):
+        before = attrs.evolve(turn, state=log.state)
+        tool = turn.snapshot.tools.get(planned.tool)
+        if tool is not None and tool.consequential and planned.key not in log.state.calls:
+            # On record before it happens: after a crash nobody makes the call a second time.
+            await log.commit(log.event(EventKind.TOOL, _data(planned, tool.name, "started")))
         started = time.perf_counter()
-        outcome = await parts.gate.call(planned, attrs.evolve(turn, state=log.state))
+        outcome = await parts.gate.call(planned, before)
         outcome = attrs.evolve(outcome, milliseconds=(time.perf_counter() - started) * 1000)
         if not outcome.reused:
             outcome = await _record(outcome, log)
@@ -100,19 +106,14 @@ def _event(outcome: ToolOutcome, log: TurnLog) -> NewEvent:
     result = outcome.result
     if outcome.refusal is not None:
         stage = ToolStage.REFUSED
-    elif result is None and outcome.error is None:
+    elif outcome.is_unknown:
         stage = ToolStage.UNKNOWN
     else:
         stage = ToolStage.FINISHED
     return log.event(
         EventKind.TOOL,
         {
-            "stage": stage.value,
-            "key": outcome.call.key,
-            "tool": outcome.tool,
-            "arguments": dict(outcome.call.arguments),
-            "sources": dict(outcome.call.sources),
-            "why": list(outcome.call.why),
+            **_data(outcome.call, outcome.tool, stage.value),
             "refusal": outcome.refusal,
             "error": outcome.error,
             "milliseconds": round(outcome.milliseconds, 3),
@@ -127,6 +128,17 @@ def _event(outcome: ToolOutcome, log: TurnLog) -> NewEvent:
             },
         },
     )
+
+
+def _data(call: ToolCall, tool: str, stage: str) -> dict[str, Any]:
+    return {
+        "stage": stage,
+        "key": call.key,
+        "tool": tool,
+        "arguments": dict(call.arguments),
+        "sources": dict(call.sources),
+        "why": list(call.why),
+    }
 
 
 def _instructed(turn: TurnContext, outcome: ToolOutcome) -> TurnContext:
@@ -151,14 +163,14 @@ def _instructed(turn: TurnContext, outcome: ToolOutcome) -> TurnContext:
 def _account_for(outcome: ToolOutcome, account: Account) -> None:
     if outcome.refusal is not None:
         said, detail = "refused", outcome.refusal
+    elif outcome.is_unknown:
+        said, detail = "unknown", outcome.error or ""
     elif outcome.error is not None:
         said, detail = "failed", outcome.error
     elif outcome.result is not None and outcome.result.error is not None:
         said, detail = "failed", outcome.result.error
     elif outcome.reused:
         said, detail = "reused", ""
-    elif outcome.result is None:
-        said, detail = "unknown", ""
     else:
         said, detail = "finished", ""
     account.calls.append(

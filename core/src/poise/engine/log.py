@@ -108,7 +108,7 @@ class TurnLog:
             return appended[-len(events) :]
 
     async def _catch_up(self, length: int) -> bool:
-        """Fold what others appended up to `length`; say whether it is for another turn to see to."""
+        """Fold what others appended up to `length`; say whether another turn must see to it."""
         if length == self.state.offset:
             return False
         history = await self._store.read(self.session, start=self.state.offset)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import anyio
 
 from poise.engine.account import Account
+from poise.engine.settings import EngineLimits
 from poise.engine.spans import ITEMS, MODEL, MODEL_NAME, OPERATION, ROUTE, TRACER
 from poise.errors import (
     ConfigError,
@@ -129,7 +130,7 @@ class RoutedModels(TurnModels):
     Args:
         routes: Which model serves what.
         hooks: Hear of requests and responses.
-        timeout: Seconds for one request.
+        limits: How long one request may take, within a turn and while indexing.
         account: The turn's, when bound.
         current: Returns the turn as it stands, when bound.
     """
@@ -138,14 +139,15 @@ class RoutedModels(TurnModels):
         self,
         routes: ModelRoutes,
         hooks: HookCaller,
-        timeout: float,
+        limits: EngineLimits,
         *,
         account: Account | None = None,
         current: Callable[[], TurnContext | None] = lambda: None,
     ) -> None:
         self._routes = routes
         self._hooks = hooks
-        self._timeout = timeout
+        self._limits = limits
+        self._timeout = limits.index_timeout if account is None else limits.model_timeout
         self._account = account
         self._current = current
         self._vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
@@ -153,7 +155,7 @@ class RoutedModels(TurnModels):
     def bind(self, account: Account, current: Callable[[], TurnContext | None]) -> RoutedModels:
         """Return the same door for one turn."""
         return RoutedModels(
-            self._routes, self._hooks, self._timeout, account=account, current=current
+            self._routes, self._hooks, self._limits, account=account, current=current
         )
 
     async def embed(self, texts: Sequence[str], *, route: str = "embed") -> NDArray[np.float32]:

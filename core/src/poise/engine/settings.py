@@ -13,6 +13,7 @@ class EngineLimits:
         turn_deadline: After it the customer gets the apology; default 60.
         tool_timeout: For a tool that names none; default 30.
         model_timeout: For one request to a model; default 30.
+        index_timeout: For one request to a model while a catalog is indexed; default 600.
         settle_wait: How long what follows the reply may take; default 2.
         lease: Life of a session's lease; default 20.
         lease_renewal: How often it is renewed; default 7.
@@ -25,6 +26,7 @@ class EngineLimits:
     turn_deadline: float = 60.0
     tool_timeout: float = 30.0
     model_timeout: float = 30.0
+    index_timeout: float = 600.0
     settle_wait: float = 2.0
     lease: float = 20.0
     lease_renewal: float = 7.0

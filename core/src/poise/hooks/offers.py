@@ -106,12 +106,11 @@ class Offers:
         offer = self.default(port) if name is None else self._registry.get((port, name))
         if offer is None:
             offered = tuple(each.name for each in self.of(port))
-            wanted = name or "default"
             raise UnknownOfferError(
                 port.__name__,
-                wanted,
+                name,
                 offered,
-                install="'poise[standard]'" if wanted == "default" else f"poise-{wanted}",
+                install="'poise[standard]'" if name in (None, "default") else f"poise-{name}",
             )
         return offer
 

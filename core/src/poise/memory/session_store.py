@@ -10,7 +10,7 @@ import anyio
 import attrs
 
 from poise.errors import ConflictError, InvalidValueError, NotFoundError, StaleFenceError
-from poise.ports.stores import Fence, Page, SessionStore
+from poise.ports.stores import Fence, Page, SessionStore, placed
 from poise.turn.history import Checkpoint, History
 from poise.values.clock import Clock
 from poise.values.events import Event, EventKind, NewEvent
@@ -108,7 +108,7 @@ class MemorySessionStore(SessionStore):
         if after is not None and after != length:
             raise ConflictError(f"session {session!r}", after, length)
         stored = tuple(
-            event.placed(session, offset) for offset, event in enumerate(events, start=length)
+            placed(event, session, offset) for offset, event in enumerate(events, start=length)
         )
         log.events.extend(stored)
         if checkpoint is not None and (

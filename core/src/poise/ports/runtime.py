@@ -8,6 +8,7 @@ from enum import Enum
 from types import TracebackType
 from typing import Any, Self
 
+import anyio
 import attrs
 
 from poise.turn.context import Wake
@@ -140,3 +141,10 @@ class Dispatcher(ABC):
 
         A message cancels and restarts the session's live turn until its words have left.
         """
+
+    async def idle(self, session: SessionId) -> None:
+        """Wait until the session has no live turn and none to come; cancel it to stop waiting.
+
+        The default is for a dispatcher that can't tell: it never returns.
+        """
+        await anyio.sleep_forever()

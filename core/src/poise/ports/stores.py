@@ -30,6 +30,21 @@ class Fence:
     epoch: int
 
 
+def placed(event: NewEvent, session: SessionId, offset: int) -> Event:
+    """Return `event` as it stands in a session's log, for stores that append it."""
+    return Event(
+        session,
+        offset,
+        event.id,
+        event.kind,
+        event.source,
+        event.actor,
+        event.turn,
+        event.at,
+        event.data,
+    )
+
+
 @attrs.frozen
 class Page(Generic[E]):
     """Some items in a stable order, and the cursor for the next ones (`None` at the end)."""

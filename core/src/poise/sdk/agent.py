@@ -22,7 +22,7 @@ from poise.sdk.tags import tag_named
 from poise.sdk.variables import Variable
 from poise.values import variables
 from poise.values.canned import CannedResponse, Role
-from poise.values.ids import AgentId, RuleId, TermId, VariableId, stable_id
+from poise.values.ids import AgentId, RuleId, TermId, ToolId, VariableId, stable_id
 from poise.values.rules import RuleKind
 from poise.values.terms import Term
 
@@ -49,7 +49,8 @@ class Agent:
         self._draft = draft
         self._stores = stores
         self._clock = clock
-        self._handles: dict[RuleId, Policy | Observation] = {}
+        self._policies: dict[RuleId, Policy] = {}
+        self._observations: dict[RuleId, Observation] = {}
 
     @property
     def id(self) -> AgentId:
@@ -125,9 +126,7 @@ class Agent:
         rule = declare_rule(
             self._draft, RuleKind.OBSERVATION, {"when": when, "title": title, **options}
         )
-        handle = self._handles.setdefault(rule.id, Observation(self._draft, rule))
-        assert isinstance(handle, Observation)
-        return handle
+        return self._observations.setdefault(rule.id, Observation(self._draft, rule))
 
     async def create_term(
         self,
@@ -166,7 +165,7 @@ class Agent:
         name: str,
         description: str = "",
         *,
-        tool: DeclaredTool | None = None,
+        tool: DeclaredTool[..., Any] | None = None,
         freshness_rules: str | None = None,
         freshness: str | None = None,
         id: str | None = None,
@@ -188,13 +187,13 @@ class Agent:
         """
         named = text("variable", "name", name)
         thing = f"variable {named!r}"
-        fetched_by = [] if tool is None else [declared_tool(self._draft, thing, tool)]
+        fetched_by = [] if tool is None else [declared_tool(self._draft, thing, "tool", given=tool)]
         variable = variables.Variable(
             id=VariableId(stable_id("variable", self.id, key_of(thing, id, named))),
             agent=self.id,
             name=named,
             description=text(thing, "description", description),
-            tool=fetched_by[0].value.id if fetched_by else None,  # type: ignore[arg-type]  # a tool's
+            tool=ToolId(fetched_by[0].value.id) if fetched_by else None,
             freshness=one(
                 thing,
                 freshness_rules=optional_text(thing, "freshness_rules", freshness_rules),
@@ -263,6 +262,4 @@ class Agent:
 
     def _policy(self, given: dict[str, object]) -> Policy:
         rule = declare_rule(self._draft, RuleKind.POLICY, given)
-        handle = self._handles.setdefault(rule.id, Policy(self._draft, rule))
-        assert isinstance(handle, Policy)
-        return handle
+        return self._policies.setdefault(rule.id, Policy(self._draft, rule))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-import typing
 from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
@@ -15,7 +14,16 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import attrs
 
 from poise.errors import InvalidValueError
-from poise.sdk.conversion import LISTS, is_pydantic, members_of, record_types, stripped, to_json
+from poise.sdk.conversion import (
+    LISTS,
+    is_pydantic,
+    is_record,
+    members_of,
+    optional_keys,
+    record_types,
+    stripped,
+    to_json,
+)
 from poise.values.tools import ArgumentSource, Parameter, ParameterKind
 
 _MISSING: Any = object()  # no default at all, where `None` is one
@@ -136,7 +144,7 @@ def _of_kind(kind: Any, field: str, where: str, depth: int) -> Parameter:  # any
         return _chosen([each.value for each in kind], field, where)
     if origin in LISTS:
         return _list(kind, field, where, depth)
-    if _is_record(kind):
+    if is_record(kind) or is_pydantic(kind):
         if depth >= _DEEPEST:
             raise InvalidValueError(
                 where, field, f"nests records more than {_DEEPEST} deep; flatten {_named(kind)}"
@@ -174,15 +182,6 @@ def _list(kind: Any, field: str, where: str, depth: int) -> Parameter:  # a list
         )
     item = parameter_of("item", arguments[0], where=f"{where}: {field}", depth=depth)
     return Parameter("", ParameterKind.LIST, items=item)
-
-
-def _is_record(kind: Any) -> bool:  # any annotation
-    return isinstance(kind, type) and (
-        attrs.has(kind)
-        or dataclasses.is_dataclass(kind)
-        or typing.is_typeddict(kind)
-        or is_pydantic(kind)
-    )
 
 
 def _fields(record: Any, where: str, depth: int) -> tuple[Parameter, ...]:  # a record's class
@@ -244,7 +243,7 @@ def _defaults(record: Any) -> dict[str, Any]:  # a dataclass, attrs class or Typ
             elif each.default_factory is not dataclasses.MISSING:
                 found[each.name] = each.default_factory()
     else:
-        found = dict.fromkeys(record.__optional_keys__)
+        found = dict.fromkeys(optional_keys(record))
     return found
 
 

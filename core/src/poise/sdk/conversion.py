@@ -71,6 +71,32 @@ def record_types(record: Any) -> Mapping[str, Any]:  # a dataclass, attrs class 
     return hints
 
 
+def is_record(annotation: Any) -> bool:  # any annotation
+    """Say whether it is a dataclass, an attrs class or a TypedDict."""
+    return isinstance(annotation, type) and (
+        attrs.has(annotation)
+        or dataclasses.is_dataclass(annotation)
+        or typing.is_typeddict(annotation)
+    )
+
+
+def optional_keys(record: Any) -> frozenset[str]:  # a TypedDict
+    """Return the keys that may be left out."""
+    # `__optional_keys__` does not see into annotations that are kept as texts.
+    hints = typing.get_type_hints(record, include_extras=True)
+    found = set(record.__optional_keys__)
+    for name, hint in hints.items():
+        if get_origin(hint) is typing.NotRequired:
+            found.add(name)
+        elif get_origin(hint) is typing.Required:
+            found.discard(name)
+    return frozenset(found)
+
+
+def _may_be_none(annotation: Any) -> bool:  # any annotation
+    return type(None) in members_of(stripped(annotation))
+
+
 def from_json(annotation: Any, value: Any) -> Any:  # any annotation; JSON, or dates already read
     """Return `value` as what `annotation` names.
 
@@ -102,11 +128,16 @@ def from_json(annotation: Any, value: Any) -> Any:  # any annotation; JSON, or d
         return date.fromisoformat(value)
     if is_pydantic(origin):
         return typing.cast(Any, origin).model_validate(value)
-    if isinstance(value, Mapping) and (
-        attrs.has(origin) or dataclasses.is_dataclass(origin) or typing.is_typeddict(origin)
-    ):
+    if isinstance(value, Mapping) and is_record(origin):
         known = record_types(origin)
-        return origin(**{name: from_json(known[name], each) for name, each in value.items()})
+        absent = optional_keys(origin) if typing.is_typeddict(origin) else frozenset()
+        return origin(
+            **{
+                name: from_json(known[name], each)
+                for name, each in value.items()
+                if each is not None or name not in absent or _may_be_none(known[name])
+            }
+        )
     return value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import partial
 from typing import Any, TypeVar
@@ -53,7 +53,8 @@ def declare_rule(draft: Draft, kind: RuleKind, given: Given) -> Rule:
     words = _Words.read(kind, given)
     thing = f"{kind.value} {words.name!r}"
     tools = [
-        declared_tool(draft, thing, each) for each in listed(thing, "tools", given.get("tools"))
+        declared_tool(draft, thing, "tools", given=each)
+        for each in listed(thing, "tools", given.get("tools"))
     ]
     responses = _responses(draft, thing, given)
     rule = Rule(
@@ -65,7 +66,9 @@ def declare_rule(draft: Draft, kind: RuleKind, given: Given) -> Rule:
         then=words.then,
         content=words.content,
         tools=tuple(dict.fromkeys(ToolId(each.value.id) for each in tools)),
-        canned_responses=tuple(dict.fromkeys(CannedResponseId(each.value.id) for each in responses)),
+        canned_responses=tuple(
+            dict.fromkeys(CannedResponseId(each.value.id) for each in responses)
+        ),
         **_manner(thing, given),
         **_code(draft, thing, given),
     )
@@ -125,7 +128,7 @@ def _name_of(function: Any) -> str:  # any callable
 
 def _manner(thing: str, given: Given) -> dict[str, Any]:
     """Return the plain fields of a rule that were said, checked."""
-    readers = {
+    readers: Mapping[str, Callable[[str, str, object], object]] = {
         "signals": texts,
         "anti_signals": texts,
         "own_signals_only": flag,
@@ -142,7 +145,7 @@ def _manner(thing: str, given: Given) -> dict[str, Any]:
         "enabled": flag,
         "metadata": text_mapping,
     }
-    said = {
+    said: dict[str, Any] = {
         field: reader(thing, field, given[field])
         for field, reader in readers.items()
         if given.get(field) is not None
@@ -168,22 +171,25 @@ def _member(kind: type[C], thing: str, field: str, value: object) -> C:
     return choice(thing, field, value, kind)
 
 
-def _code(draft: Draft, thing: str, given: Given) -> dict[str, str]:
+def _code(draft: Draft, thing: str, given: Given) -> dict[str, Any]:
     """Return the names of the functions that a rule was given."""
-    said: dict[str, str] = {}
-    for field in ("matcher", "on_selected", "on_message"):
-        function = given.get(field)
-        if function is None:
+    said: dict[str, Any] = {}
+    matcher = given.get("matcher")
+    if isinstance(matcher, str) and matcher != ALWAYS:
+        raise InvalidValueError(
+            thing, "matcher", f"is {matcher!r}; it takes poise.MATCH_ALWAYS or a function"
+        )
+    if matcher is not None:
+        said["matcher"] = matcher if matcher == ALWAYS else draft.bind(thing, "matcher", matcher)
+    for field in ("on_selected", "on_message"):
+        handler = given.get(field)
+        if handler is None:
             continue
-        if field == "matcher" and function == ALWAYS:
-            said[field] = ALWAYS
-            continue
-        if not _is_async(function):
-            mend = "poise.MATCH_ALWAYS or " if field == "matcher" else ""
+        if not _is_async(handler):
             raise InvalidValueError(
-                thing, field, f"is {function!r}; it takes {mend}a function under `async def`"
+                thing, field, f"is {handler!r}; it takes a function under `async def`"
             )
-        said[field] = draft.bind(thing, field, function)
+        said[field] = draft.bind(thing, field, handler)
     return said
 
 
@@ -210,8 +216,14 @@ def key_of(thing: str, id: object, otherwise: str) -> str:
 # -- what rules bring along --
 
 
-def declared_tool(draft: Draft, thing: str, given: object) -> Declaration:
+def declared_tool(draft: Draft, thing: str, field: str, *, given: object) -> Declaration:
     """Return the declaration of a tool for the draft's agent.
+
+    Args:
+        draft: Whose agent.
+        thing: What names the tool, for messages.
+        field: Under which argument.
+        given: What the author gave.
 
     Raises:
         InvalidValueError: It is no tool; the message says how to make it one.
@@ -219,7 +231,7 @@ def declared_tool(draft: Draft, thing: str, given: object) -> Declaration:
     if not isinstance(given, DeclaredTool):
         name = getattr(given, "__name__", None)
         mend = f"put @poise.tool above {name}" if callable(given) and name else "give a tool"
-        raise InvalidValueError(thing, "tools", f"holds {given!r}, which is no tool; {mend}")
+        raise InvalidValueError(thing, field, f"names {given!r}, which is no tool; {mend}")
     return Declaration(given.name, given.tool_of(draft.agent.id), function=given.function)
 
 
@@ -247,7 +259,7 @@ def declared_response(
         template=wording,
         role=role,
         signals=texts(thing, "signals", options.get("signals")),
-        tags=frozenset(tag_id(each) for each in listed(thing, "tags", options.get("tags"))),  # type: ignore[arg-type]  # tag_id refuses what is none
+        tags=frozenset(tag_id(each) for each in listed(thing, "tags", options.get("tags"))),
         language=optional_text(thing, "language", options.get("language")),
     )
     return Declaration(wording[:40], response), response

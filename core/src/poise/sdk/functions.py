@@ -1,4 +1,4 @@
-"""Names for the functions that authors give: the same on every run, another for another function."""
+"""Names for the functions that authors give: one per function, the same on every run."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from poise.app.runtime import Runtime
     from poise.ports.discovery import Progress
     from poise.values.ids import AgentId
+    from poise.values.scope import Scope
 
 
 class HostedAgent(Protocol):
@@ -40,6 +41,11 @@ class HostedApplication(Protocol):
     @property
     def runtime(self) -> Runtime:
         """What runs it."""
+        ...
+
+    @property
+    def scope(self) -> Scope:
+        """On whose behalf it is spoken to."""
         ...
 
     @property

@@ -6,7 +6,7 @@ Left out or `None` means not said. Enums may be given by name, such as `weight="
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 from poise.values.agents import CompositionMode, Effort
 from poise.values.customers import Tag
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from poise.sdk.tool import DeclaredTool
     from poise.values.canned import CannedResponse
 
-CodeMatcher = Callable[..., Awaitable[Any]]
-"""An async function that judges a rule in code; the `matching` plugin says what it is given."""
+MATCH_ALWAYS: Final = "always"
+"""The `matcher` of a rule that applies on every turn; it may have no condition."""
+
+CodeMatcher = Callable[..., Any]
+"""Judges a rule in code: takes the turn, or turn and rule, returns a bool or a `Verdict`; async
+or not."""
 
 Handler = Callable[..., Awaitable[Any]]
 """An async function called with the turn and the rule; what it returns is not looked at."""
@@ -46,7 +50,7 @@ class RuleOptions(TypedDict, total=False):
         groups: Only customers in one of these see the rule.
         effort: Lifts the turn's effort at least to this while the rule is matched.
         composition_mode: Makes the reply at least this strict while matched.
-        matcher: `poise.MATCH_ALWAYS`, or an async function that judges instead of a model.
+        matcher: `poise.MATCH_ALWAYS`, or a function that judges instead of a model.
         always_judged: Considered and judged on every turn.
         way_in: What can make the rule relevant; default SIGNALS.
         agent_intention: The condition is about what the agent is about to do.
@@ -62,7 +66,7 @@ class RuleOptions(TypedDict, total=False):
     triggers: Conditions | None
     signals: Sequence[str] | None
     anti_signals: Sequence[str] | None
-    tools: Sequence[DeclaredTool] | None
+    tools: Sequence[DeclaredTool[..., Any]] | None
     dependencies: Sequence[RuleHandle | TagEnd] | None
     canned_responses: Sequence[CannedResponse | str] | None
     weight: Weight | str | None

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import anyio
 import attrs
 
-from poise.sdk.arguments import text, texts
+from poise.sdk.arguments import texts
 from poise.turn.ledger import Ledger, ledger_from_json
 from poise.values.events import Event, EventKind, Source
 from poise.values.ids import AgentId, CustomerId, SessionId, TurnId
 from poise.values.scope import Scope
-from poise.values.sessions import SessionMode
 
 if TYPE_CHECKING:
     from poise.app.runtime import Runtime
@@ -99,11 +98,12 @@ class Session:
     async def say(self, message: str, *, timeout: float | None = None) -> Reply:
         """Say something as the customer and return the reply once the turn is *ready*.
 
-        While a person answers (manual mode) it returns at once, with no reply.
+        Where no turn answers (a person has the session, a hook ended the turn before it began)
+        the reply is empty.
 
         Args:
             message: The customer's words, kept verbatim.
-            timeout: Seconds to wait; then the reply holds what has come by then. Default: the
+            timeout: Seconds to wait; then the reply holds what has come by then. Default: a
                 turn's deadline and a little more.
 
         Raises:
@@ -111,17 +111,9 @@ class Session:
                 since the last turn can't be compiled.
         """
         await self._refresh()
-        manual = await self._is_manual()
-        event = await self._runtime.receive(self._scope, self.id, text("message", "text", message))
-        if manual:
-            return Reply.of(())
-        heard: list[Event] = []
-        limits = self._runtime.config.limits()
-        patience = limits.turn_deadline + GRACE if timeout is None else timeout
-        with anyio.move_on_after(patience):
-            async for each in self._runtime.reply(self._scope, self.id, after=event.offset):
-                heard.append(each)
-        return Reply.of(heard)
+        event = await self._runtime.receive(self._scope, self.id, message)
+        limit = self._runtime.config.limits().turn_deadline + GRACE if timeout is None else timeout
+        return Reply.of(await self._answer_to(event, limit))
 
     async def utter(self, instructions: str | Sequence[str]) -> Reply:
         """Make the agent say something unprompted, under the same rules as any reply.
@@ -135,9 +127,7 @@ class Session:
         await self._refresh()
         listed = [instructions] if isinstance(instructions, str) else instructions
         before = await self._store.get(self.id)
-        await self._runtime.utter(
-            self._scope, self.id, texts("utterance", "instructions", listed)
-        )
+        await self._runtime.utter(self._scope, self.id, texts("utterance", "instructions", listed))
         return Reply.of((await self._store.read(self.id, start=before.length)).events)
 
     async def events(
@@ -151,6 +141,22 @@ class Session:
     def _store(self) -> SessionStore:
         return self._runtime.stores.scope(self._scope).sessions
 
-    async def _is_manual(self) -> bool:
-        modes = await self._store.read(self.id, last=1, kinds=frozenset({EventKind.MODE}))
-        return any(each.data.get("mode") == SessionMode.MANUAL.value for each in modes.events)
+    async def _answer_to(self, event: Event, limit: float) -> Sequence[Event]:
+        """Return what follows `event` up to `ready`, or up to where nothing more is to come."""
+        heard: list[Event] = []
+        answered = False
+
+        async def stop_when_idle() -> None:
+            await self._runtime.dispatcher.idle(self.id)
+            group.cancel_scope.cancel()
+
+        with anyio.move_on_after(limit):
+            async with anyio.create_task_group() as group:
+                group.start_soon(stop_when_idle)
+                async for each in self._runtime.reply(self._scope, self.id, after=event.offset):
+                    heard.append(each)
+                answered = True
+                group.cancel_scope.cancel()
+        if answered:
+            return heard
+        return (await self._store.read(self.id, start=event.offset + 1)).events

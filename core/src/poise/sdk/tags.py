@@ -23,7 +23,7 @@ def tag_named(name: str) -> Tag:
     return Tag(tag_id(name), name)
 
 
-def tag_id(tag: Tag | str) -> TagId:
+def tag_id(tag: object) -> TagId:
     """Return the id of a tag that is given as a value, by its name, or by its id.
 
     Raises:

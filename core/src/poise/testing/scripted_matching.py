@@ -138,10 +138,15 @@ class _Reading:
         if excluding and (is_wanted or is_open):
             return Outcome(rule, Fate.EXCLUDED, excluding, "exclusion")
         if unmet and is_wanted:
-            is_plain = any(each.kind is RelationKind.DEPENDENCY for each in unmet)
-            if is_plain:
-                return Outcome(rule, Fate.UNMET_DEPENDENCY_ALL, (), "dependency")
-            return Outcome(rule, Fate.UNMET_DEPENDENCY_ANY, (), "dependency_any")
+            plain = [each for each in unmet if each.kind is RelationKind.DEPENDENCY]
+            fate = Fate.UNMET_DEPENDENCY_ALL if plain else Fate.UNMET_DEPENDENCY_ANY
+            lacking = {
+                target
+                for relation in plain or unmet
+                for target in self._lacking(relation, rule, certain, possible)
+            }
+            kind = RelationKind.DEPENDENCY if plain else RelationKind.DEPENDENCY_ANY
+            return Outcome(rule, fate, tuple(sorted(lacking)), kind.value)
         if outranking and (is_wanted or is_open):
             return Outcome(rule, Fate.OUTRANKED, outranking, "priority")
         if is_candidate:
@@ -262,25 +267,42 @@ class _Reading:
         found: Collection[RuleId],
         assumed: Collection[RuleId],
     ) -> bool:
-        def holds(target: RuleId) -> bool:
-            if target in found:
-                return True
-            if relation.mode is DependencyMode.THIS_TURN:
-                return False
-            return target in self._request.confirmed or (
-                self._applies(target) and not self._acting(RelationKind.EXCLUSION, target, assumed)
-            )
-
         targets = [each for each in self._members(relation.target) if each != rule]
+        holding = [each for each in targets if self._holds(each, relation, found, assumed)]
         if isinstance(relation.target, TagEnd) and relation.target.every:
-            needed = [
-                each
-                for each in targets
-                if self._rules[each].enabled
-                or (relation.mode is DependencyMode.THIS_SESSION and holds(each))
-            ]
-            return bool(needed) and all(holds(each) for each in needed)
-        return any(holds(each) for each in targets)
+            enabled = {each for each in targets if self._rules[each].enabled}
+            return bool(holding) and enabled <= set(holding)
+        return bool(holding)
+
+    def _holds(
+        self,
+        target: RuleId,
+        relation: Relation,
+        found: Collection[RuleId],
+        assumed: Collection[RuleId],
+    ) -> bool:
+        if target in found:
+            return True
+        if relation.mode is DependencyMode.THIS_TURN:
+            return False
+        return target in self._request.confirmed or (
+            self._applies(target) and not self._acting(RelationKind.EXCLUSION, target, assumed)
+        )
+
+    def _lacking(
+        self,
+        relation: Relation,
+        rule: RuleId,
+        certain: Collection[RuleId],
+        possible: Collection[RuleId],
+    ) -> Collection[RuleId]:
+        """Return what would meet `relation` if it were active; of a tag, best what is enabled."""
+        lacking = {
+            each
+            for each in self._members(relation.target)
+            if each != rule and not self._holds(each, relation, certain, possible)
+        }
+        return {each for each in lacking if self._rules[each].enabled} or lacking
 
     def _members(self, end: End) -> tuple[RuleId, ...]:
         return self._request.snapshot.members(end)

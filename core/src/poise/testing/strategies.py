@@ -25,40 +25,47 @@ TAGS = (TagId("tag_a"), TagId("tag_b"))
 """The tags that drawn rules carry, and drawn relations use."""
 
 
-@st.composite
-def rules(draw: st.DrawFn, title: str = "a rule") -> Rule:
+# Parts are made once: a strategy that is made anew for each draw costs more than the draw.
+_MAKERS: st.SearchStrategy[Callable[..., Rule]] = st.sampled_from((policy, observation))
+_TRAITS: st.SearchStrategy[dict[str, object]] = st.fixed_dictionaries(
+    {
+        "tags": st.frozensets(st.sampled_from(TAGS)),
+        "enabled": st.sampled_from((True, True, True, False)),
+        "track": st.sampled_from((True, True, False)),
+        "continuous": st.sampled_from((None, None, True, False)),
+        "groups": st.sampled_from((frozenset(), frozenset(), frozenset({GroupId("group_a")}))),
+    }
+)
+_KINDS = st.sampled_from(RelationKind)
+_MODES = st.sampled_from(DependencyMode)
+_GROUPS = st.sampled_from((None, "g", "h"))
+_VERDICTS = st.sampled_from((VerdictKind.APPLIES,) * 4 + tuple(VerdictKind))
+_PROBABILITIES = st.none() | st.floats(0.0, 1.0)
+_PARTS = st.sampled_from(("judged", "judged", "judged", "shown", "away"))
+
+
+def rules(title: str = "a rule") -> st.SearchStrategy[Rule]:
     """Draw a policy or an observation called `title`; its id follows from the title."""
-    make: Callable[..., Rule] = draw(st.sampled_from((policy, observation)))
-    return make(
-        title,
-        tags=draw(st.frozensets(st.sampled_from(TAGS))),
-        enabled=draw(st.sampled_from((True, True, True, False))),
-        track=draw(st.sampled_from((True, True, False))),
-        continuous=draw(st.sampled_from((None, None, True, False))),
-        groups=draw(st.sampled_from((frozenset(), frozenset(), frozenset({GroupId("group_a")})))),
-    )
+    return st.tuples(_MAKERS, _TRAITS).map(lambda drawn: drawn[0](title, **drawn[1]))
 
 
 def ends(among: Sequence[Rule]) -> st.SearchStrategy[End]:
     """Draw an end of a relation: one of these rules, or those that carry a tag."""
-    of_tags: st.SearchStrategy[End] = st.builds(TagEnd, st.sampled_from(TAGS), st.booleans())
-    return st.sampled_from([rule.id for rule in among]) | of_tags
+    of_tags = [TagEnd(tag, every) for tag in TAGS for every in (False, True)]
+    return st.sampled_from([*(rule.id for rule in among), *of_tags])
 
 
-@st.composite
-def relations(draw: st.DrawFn, among: Sequence[Rule]) -> Relation:
+def relations(among: Sequence[Rule]) -> st.SearchStrategy[Relation]:
     """Draw a relation between these rules and tags."""
-    kind = draw(st.sampled_from(RelationKind))
-    source = draw(ends(among))
-    target = draw(ends(among).filter(lambda end: end != source))
-    return Relation(
-        kind,
-        source,
-        target,
-        mode=draw(st.sampled_from(DependencyMode)),
-        group=draw(st.sampled_from((None, "g", "h"))),
-        always=draw(st.booleans()),
-    )
+    end = ends(among)
+    pairs = st.tuples(end, end).filter(lambda pair: pair[0] != pair[1])
+    return st.builds(_relation, pairs, _KINDS, _MODES, _GROUPS, st.booleans())
+
+
+def _relation(
+    pair: tuple[End, End], kind: RelationKind, mode: DependencyMode, group: str | None, always: bool
+) -> Relation:
+    return Relation(kind, *pair, mode=mode, group=group, always=always)
 
 
 @st.composite
@@ -81,16 +88,15 @@ def catalogs(draw: st.DrawFn, max_rules: int = 7, max_relations: int = 12) -> Ca
     return snapshot
 
 
-@st.composite
-def verdicts(draw: st.DrawFn, rule: Rule) -> Verdict:
+def verdicts(rule: Rule) -> st.SearchStrategy[Verdict]:
     """Draw a verdict on `rule`; applying ones are the most frequent."""
-    kind = draw(st.sampled_from((VerdictKind.APPLIES,) * 4 + tuple(VerdictKind)))
-    return Verdict(
-        rule.id,
-        kind,
-        judged_by="drawn",
-        probability=draw(st.none() | st.floats(0.0, 1.0)),
-        from_code=draw(st.booleans()),
+    return st.builds(
+        Verdict,
+        rule=st.just(rule.id),
+        kind=_VERDICTS,
+        judged_by=st.just("drawn"),
+        probability=_PROBABILITIES,
+        from_code=st.booleans(),
     )
 
 
@@ -104,7 +110,7 @@ def resolution_requests(
     given: list[Verdict] = []
     shown: list[Rule] = []
     for rule in snapshot.rules.values():
-        part = draw(st.sampled_from(("judged", "judged", "judged", "shown", "away")))
+        part = draw(_PARTS)
         if part == "judged":
             given.append(draw(verdicts(rule)))
         elif part == "shown":

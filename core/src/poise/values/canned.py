@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from enum import Enum
 
 import attrs
@@ -29,6 +30,14 @@ TEMPLATE_LIMIT = 4096
 """Characters that a template may have."""
 
 
+def _texts(value: Iterable[str]) -> tuple[str, ...]:
+    return tuple(value)
+
+
+def _tags(value: Iterable[TagId]) -> frozenset[TagId]:
+    return frozenset(value)
+
+
 @attrs.frozen
 class CannedResponse:
     """A template that the agent may say as it stands once its fields are filled.
@@ -47,8 +56,8 @@ class CannedResponse:
     agent: AgentId
     template: str
     role: Role = Role.REPLY
-    signals: tuple[str, ...] = attrs.field(default=(), converter=tuple)
-    tags: frozenset[TagId] = attrs.field(default=frozenset(), converter=frozenset)
+    signals: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    tags: frozenset[TagId] = attrs.field(default=frozenset(), converter=_tags)
     language: str | None = None
 
     def __attrs_post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum, IntEnum
 from types import MappingProxyType
 
@@ -48,6 +48,26 @@ def _texts(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         raise InvalidValueError("rule", "signals", "must be a list of texts, not one text")
     return tuple(value)  # type: ignore[arg-type]  # checked by the caller's annotation
+
+
+def _tools(value: Iterable[ToolId]) -> tuple[ToolId, ...]:
+    return tuple(value)
+
+
+def _responses(value: Iterable[CannedResponseId]) -> tuple[CannedResponseId, ...]:
+    return tuple(value)
+
+
+def _tags(value: Iterable[TagId]) -> frozenset[TagId]:
+    return frozenset(value)
+
+
+def _labels(value: Iterable[str]) -> frozenset[str]:
+    return frozenset(value)
+
+
+def _groups(value: Iterable[GroupId]) -> frozenset[GroupId]:
+    return frozenset(value)
 
 
 def _frozen_text(value: Mapping[str, str]) -> Mapping[str, str]:
@@ -111,12 +131,12 @@ class Rule:
     matcher: str | None = None
     effort: Effort | None = None
     composition_mode: CompositionMode | None = None
-    tools: tuple[ToolId, ...] = attrs.field(default=(), converter=tuple)
-    canned_responses: tuple[CannedResponseId, ...] = attrs.field(default=(), converter=tuple)
+    tools: tuple[ToolId, ...] = attrs.field(default=(), converter=_tools)
+    canned_responses: tuple[CannedResponseId, ...] = attrs.field(default=(), converter=_responses)
     priority: int = 0
-    tags: frozenset[TagId] = attrs.field(default=frozenset(), converter=frozenset)
-    labels: frozenset[str] = attrs.field(default=frozenset(), converter=frozenset)
-    groups: frozenset[GroupId] = attrs.field(default=frozenset(), converter=frozenset)
+    tags: frozenset[TagId] = attrs.field(default=frozenset(), converter=_tags)
+    labels: frozenset[str] = attrs.field(default=frozenset(), converter=_labels)
+    groups: frozenset[GroupId] = attrs.field(default=frozenset(), converter=_groups)
     continuous: bool | None = None
     customer_dependent: bool | None = None
     agent_intention: bool | None = None

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
 from poise.errors import InvalidValueError
 from poise.values.ids import AgentId, TermId
+
+
+def _texts(value: Iterable[str]) -> tuple[str, ...]:
+    return tuple(value)
 
 
 @attrs.frozen
@@ -16,7 +22,7 @@ class Term:
     agent: AgentId
     name: str
     description: str
-    synonyms: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    synonyms: tuple[str, ...] = attrs.field(default=(), converter=_texts)
 
     def __attrs_post_init__(self) -> None:
         if not self.name.strip():

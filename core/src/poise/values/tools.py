@@ -46,6 +46,14 @@ def _choices(value: Iterable[str | int | float]) -> tuple[str | int | float, ...
     return tuple(value)
 
 
+def _texts(value: Iterable[str]) -> tuple[str, ...]:
+    return tuple(value)
+
+
+def _labels(value: Iterable[str]) -> frozenset[str]:
+    return frozenset(value)
+
+
 def _parameters(value: Iterable[Parameter]) -> tuple[Parameter, ...]:
     return tuple(value)
 
@@ -137,7 +145,7 @@ class ToolCall:
     tool: ToolId
     arguments: Mapping[str, Any] = attrs.field(converter=_frozen, hash=False)
     sources: Mapping[str, str] = attrs.field(factory=dict, converter=_frozen, hash=False)
-    why: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    why: tuple[str, ...] = attrs.field(default=(), converter=_texts)
 
 
 @attrs.frozen
@@ -157,8 +165,8 @@ class ToolResult:
 
     data: Any = None  # any JSON
     fields: Mapping[str, Any] = attrs.field(factory=dict, converter=_frozen, hash=False)
-    transient_rules: tuple[str, ...] = attrs.field(default=(), converter=tuple)
-    labels: frozenset[str] = attrs.field(default=frozenset(), converter=frozenset)
+    transient_rules: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    labels: frozenset[str] = attrs.field(default=frozenset(), converter=_labels)
     mode: str | None = None
     error: str | None = None
     metadata: Mapping[str, Any] = attrs.field(factory=dict, converter=_frozen, hash=False)

@@ -43,8 +43,7 @@ class Questions:
         """Return what to ask, in the order of the arguments.
 
         A response that names what is missing comes first; then each argument's own question; for
-        the others the operator's wording. Never empty when `asked` holds something: where even the
-        operator's wording has a field without a value, the arguments' own questions remain.
+        the others, and where a question has a field without a value, the operator's wording.
         """
         named = fields.asking_for(_names(asked.missing), _names(asked.invalid))
         for approved in responses:

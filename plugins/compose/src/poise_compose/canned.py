@@ -70,18 +70,15 @@ class CannedComposer(Composer):
     ) -> AsyncIterator[Utterance]:
         pool = self._pools.of(turn)
         fields = Fields(turn, self._writing)
+        spent = revision.draft if revision is not None else ""
         readings = read_rules(
-            turn,
-            pool,
-            fields,
-            questions=self._questions,
-            failed=self._failed,
-            spent=revision.draft if revision is not None else "",
+            turn, pool, fields, questions=self._questions, failed=self._failed, spent=spent
         )
+        renderer = _Renderer(fields, spent, dict(readings.problems))
         if turn.wake is Wake.UTTER:
-            choice = await self._requested(turn, pool, fields, readings)
+            choice = await self._requested(turn, pool, readings, renderer)
         else:
-            choice = await self._answers(turn, pool, fields, readings)
+            choice = await self._answers(turn, pool, readings, renderer)
         if choice.parts:
             for utterance in self._spoken(choice):
                 yield utterance
@@ -98,7 +95,7 @@ class CannedComposer(Composer):
             )
 
     async def _answers(
-        self, turn: TurnContext, pool: Pool, fields: Fields, readings: Readings
+        self, turn: TurnContext, pool: Pool, readings: Readings, renderer: _Renderer
     ) -> _Choice:
         listening = heard(turn.new_messages)
         wide = pool.nearest_wide(listening.texts, self._settings.wide_limit)
@@ -107,8 +104,7 @@ class CannedComposer(Composer):
             turn.snapshot, nearness, listening.requests, turn.language, self._settings.fit
         )
         parts = list(chooser.from_rules(readings.rules))
-        problems = dict(readings.problems)
-        parts += chooser.from_wide(wide, _Renderer(fields, problems).render, parts)
+        parts += chooser.from_wide(wide, renderer.render, parts)
         if not parts:
             parts += chooser.standing(readings.rules)
         said = arranged(
@@ -116,7 +112,7 @@ class CannedComposer(Composer):
             limit=self._settings.max_parts,
             limit_with_questions=self._settings.max_parts_with_questions,
         )
-        return _choice(said, parts, readings, problems, note=nearness.note)
+        return _choice(said, parts, readings, renderer.problems, note=nearness.note)
 
     async def _compared(
         self, turn: TurnContext, listening: Heard, readings: Readings, wide: Sequence[Approved]
@@ -131,38 +127,27 @@ class CannedComposer(Composer):
         return await self._comparer.compare(listening.texts, texts, turn.models)
 
     async def _requested(
-        self, turn: TurnContext, pool: Pool, fields: Fields, readings: Readings
+        self, turn: TurnContext, pool: Pool, readings: Readings, renderer: _Renderer
     ) -> _Choice:
         requests = tuple(clip_words(text) for text in turn.requested if text.strip())
-        problems = dict(readings.problems)
         usable = {
-            each.approved.id: (each.approved, each.rendering)
-            for reading in readings.rules
-            for each in reading.usable
+            each.approved: each.rendering for reading in readings.rules for each in reading.usable
         }
-        renderer = _Renderer(fields, problems)
         for approved in pool.nearest_wide(requests, self._settings.wide_limit):
             rendering = renderer.render(approved)
             if rendering.text is not None and approved.speaks(turn.language):
-                usable[approved.id] = (approved, rendering)
-        texts = [text for approved, _ in usable.values() for text in approved.texts]
+                usable[approved] = rendering
+        texts = [text for approved in usable for text in approved.texts]
         nearness = await self._comparer.compare(requests, texts, turn.models)
-        parts: dict[CannedResponseId, Part] = {}
-        for place in range(len(nearness.heard)):
-            ranked = sorted(
-                (
-                    (-nearness.profile(approved.texts)[place], approved.id, rendering)
-                    for approved, rendering in usable.values()
-                    if approved.texts
-                ),
-                key=lambda each: each[:2],
-            )
-            for distance, response, rendering in ranked[:1]:
-                if -distance >= self._settings.fit_request:
-                    text = rendering.text or ""
-                    parts[response] = Part(text, -distance, response, rendering.values)
-        said = list(parts.values())[: self._settings.max_parts]
-        return _choice(said, list(parts.values()), readings, problems, note=nearness.note)
+        parts = [
+            Part(usable[best].text or "", near, best.id, usable[best].values)
+            for place in range(len(nearness.heard))
+            for near, best in (_nearest(usable, nearness, place),)
+            if near >= self._settings.fit_request
+        ]
+        limit = self._settings.max_parts
+        said = arranged(parts, limit=limit, limit_with_questions=limit)
+        return _choice(said, parts, readings, renderer.problems, note=nearness.note)
 
     def _spoken(self, choice: _Choice) -> Iterable[Utterance]:
         groups = (
@@ -206,16 +191,25 @@ class CannedComposer(Composer):
 
 @attrs.frozen
 class _Renderer:
-    """Fills responses that no rule carries, and notes why one can't be."""
+    """Fills responses that no rule carries, and notes why one can't be said."""
 
     fields: Fields
+    spent: str
     problems: dict[CannedResponseId, str]
 
     def render(self, approved: Approved) -> Rendering:
         rendering = approved.wording.render(self.fields)
+        if rendering.text is not None and rendering.text in self.spent:
+            rendering = Rendering(None, problem="was sent back")
         if rendering.text is None:
             self.problems[approved.id] = rendering.problem
         return rendering
+
+
+def _nearest(usable: Iterable[Approved], nearness: Nearness, place: int) -> tuple[float, Approved]:
+    comparable = sorted((each for each in usable if each.texts), key=lambda each: each.id)
+    ranked = [(nearness.profile(each.texts)[place], each) for each in comparable]
+    return max(ranked, key=lambda each: each[0])
 
 
 def _choice(

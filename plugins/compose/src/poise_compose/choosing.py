@@ -18,6 +18,7 @@ from poise_compose.templates import Rendering
 _NEARNESS = 0.5  # what wording counts beside evidence, when rules compete
 _SHARE = 0.6  # of the best score, that a further topic needs
 _FITS = 0.6  # the evidence of a rule whose wording fits the message, whatever brought it up
+_FURTHER = 0.15  # nearer than what fits alone: a polite clause is no second request
 _RESULT = 0.3  # a response that reports what a tool has just found goes first
 _FOREIGN = 1.0  # wording in another language goes last
 
@@ -134,10 +135,13 @@ class Chooser:
         """Say whether `part` answers a request that nothing `said` is as near to."""
         if not said:
             return True
-        if len(self.requests) < 2:
+        if len(self.requests) < 2 or not part.covers:
             return False
         best = max(self.requests, key=lambda place: part.covers[place])
-        return all(not each.covers or part.covers[best] > each.covers[best] for each in said)
+        own = part.covers[best]
+        return own >= self.fit + _FURTHER and all(
+            not each.covers or own > each.covers[best] for each in said
+        )
 
     def _ranked(self, readings: Iterable[Reading]) -> list[Reading]:
         return sorted(readings, key=lambda each: (-self._score(each), each.rule.id))

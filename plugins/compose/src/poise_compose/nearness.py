@@ -30,15 +30,22 @@ class Nearness:
     heard: tuple[str, ...] = ()
     rows: Mapping[str, tuple[float, ...]] = attrs.field(factory=dict)
     note: str = ""
+    _profiles: dict[tuple[str, ...], tuple[float, ...]] = attrs.field(
+        factory=dict, init=False, eq=False, repr=False
+    )
 
-    def to(self, texts: Iterable[str]) -> float:
+    def to(self, texts: tuple[str, ...]) -> float:
         """Return how near the nearest of `texts` is to anything heard; 0 where nothing is known."""
         return max(self.profile(texts), default=0.0)
 
-    def profile(self, texts: Iterable[str]) -> tuple[float, ...]:
+    def profile(self, texts: tuple[str, ...]) -> tuple[float, ...]:
         """Return, for each text heard, how near the nearest of `texts` is to it."""
-        known = [self.rows[text] for text in texts if text in self.rows]
-        return tuple(max(column) for column in zip(*known, strict=True))
+        profile = self._profiles.get(texts)
+        if profile is None:
+            known = [self.rows[text] for text in texts if text in self.rows]
+            profile = tuple(max(column) for column in zip(*known, strict=True))
+            self._profiles[texts] = profile
+        return profile
 
 
 class Comparer:
@@ -77,8 +84,7 @@ class Comparer:
         fresh = dict(zip(unknown, made[len(heard) :], strict=True))
         rows = [fresh[text] if text in fresh else self._vectors[identity, text] for text in texts]
         products = np.clip(np.stack(rows) @ made[: len(heard)].T, 0.0, 1.0)
-        for text in texts:
-            self._keep(identity, text, fresh.get(text))
+        self._keep(identity, texts, fresh)
         # Rounded, so that the shape of a batch can't decide between equals.
         return Nearness(
             heard,
@@ -88,11 +94,16 @@ class Comparer:
             },
         )
 
-    def _keep(self, identity: str, text: str, vector: NDArray[np.float32] | None) -> None:
-        if vector is not None and self._limit:
-            self._vectors[identity, text] = vector.copy()
-        if (identity, text) in self._vectors:
-            self._vectors.move_to_end((identity, text))
+    def _keep(
+        self, identity: str, used: Sequence[str], fresh: Mapping[str, NDArray[np.float32]]
+    ) -> None:
+        if not self._limit:
+            return
+        for text in used:
+            if text in fresh:
+                self._vectors[identity, text] = fresh[text].copy()
+            else:
+                self._vectors.move_to_end((identity, text))
         while len(self._vectors) > self._limit:
             self._vectors.popitem(last=False)
 

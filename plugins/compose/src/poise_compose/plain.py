@@ -95,7 +95,7 @@ def written(value: Plain, writing: Writing) -> str:
         return str(value)
     if isinstance(value, float):
         # Fifteen digits are what a float is good for: 0.1 + 0.2 reads 0.3, and 10.0 reads 10.
-        return _trimmed(format(Decimal(format(value, ".15g")), "f"))
+        return _trimmed(format(Decimal(format(round(value, 12), ".15g")), "f"))
     if isinstance(value, Decimal):
         return format(value, "f")
     if isinstance(value, datetime):

@@ -19,7 +19,7 @@ def poise_config(sections: Sections) -> None:
 
 @hookimpl
 def poise_provide(offers: Offers) -> None:
-    offers.add(Composer, "canned", "poise_compose.canned:CannedComposer", default=True)
+    offers.add(Composer, "canned", "poise_compose.canned:CannedComposer")
     offers.add(TermFinder, "lexical", "poise_compose.terms:LexicalTermFinder", default=True)
 
 

@@ -20,7 +20,7 @@ _KEPT_SNAPSHOTS = 8
 _SIGNALS = 8  # of one response; more tell its vector nothing new
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Approved:
     """An approved response, looked at once.
 
@@ -57,7 +57,7 @@ def _primary(language: str) -> str:
     return language.replace("_", "-").partition("-")[0].casefold()
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Pool:
     """The responses of one snapshot.
 

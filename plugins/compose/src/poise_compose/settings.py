@@ -4,21 +4,35 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+)
 
-from poise.values.canned import TEMPLATE_LIMIT
+from poise.values.canned import FIELD, TEMPLATE_LIMIT
 
 Wording = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=TEMPLATE_LIMIT)
 ]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=40)]
 
+_NAMES = frozenset({"std.customer.name", "std.agent.name"})
+_ALWAYS_FILLED = {
+    "ask": _NAMES | {"std.missing_params"},
+    "ask_again": _NAMES | {"std.invalid_params"},
+    "failed": _NAMES,
+}
+
 
 class ComposeSettings(BaseModel):
     """How replies are put together from approved wording.
 
     `ask`, `ask_again` and `failed` are said to customers as they stand, so they are as approved as
-    a canned response; they may use fields.
+    a canned response; they may use the fields that every such turn has.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -74,3 +88,18 @@ class ComposeSettings(BaseModel):
     term_characters: int = Field(
         16_384, ge=100, description="Characters of the conversation searched for terms."
     )
+
+    @field_validator("ask", "ask_again", "failed")
+    @classmethod
+    def _has_only_fields_that_are_always_filled(cls, value: str, info: ValidationInfo) -> str:
+        # Imported here since defaults are not validated: most starts need no template language.
+        from poise_compose.programs import is_program
+
+        allowed = _ALWAYS_FILLED[info.field_name or ""]
+        used = {match[1] or match[2] for match in FIELD.finditer(value)}
+        if not used <= allowed or is_program(value):
+            raise ValueError(
+                f"may use only the fields {', '.join(sorted(allowed))}, and no conditions: "
+                f"it must be sayable on every turn"
+            )
+        return value

@@ -19,27 +19,39 @@ _KEPT_SNAPSHOTS = 8
 
 @attrs.frozen
 class _Vocabulary:
-    """Phrases by their first word, each with the places of its terms in `terms`."""
+    """The phrases of a vocabulary, laid out for one look-up per word and length.
+
+    Attributes:
+        terms: By name.
+        phrases: The places in `terms` that a phrase stands for.
+        lengths: How many words the phrases have that begin with a word.
+    """
 
     terms: tuple[Term, ...]
-    phrases: Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
+    phrases: Mapping[tuple[str, ...], frozenset[int]]
+    lengths: Mapping[str, frozenset[int]]
 
     @classmethod
     def of(cls, terms: Iterable[Term]) -> _Vocabulary:
         ordered = sorted(terms, key=lambda term: (words_of(term.name), term.name, term.id))
-        phrases: dict[str, dict[tuple[tuple[str, ...], int], None]] = defaultdict(dict)
+        phrases: dict[tuple[str, ...], set[int]] = defaultdict(set)
+        lengths: dict[str, set[int]] = defaultdict(set)
         for place, term in enumerate(ordered):
             for name in (term.name, *term.synonyms):
                 words = tuple(words_of(name))
                 if words:
-                    phrases[words[0]][words, place] = None
-        return cls(tuple(ordered), {first: tuple(found) for first, found in phrases.items()})
+                    phrases[words].add(place)
+                    lengths[words[0]].add(len(words))
+        return cls(
+            tuple(ordered),
+            {words: frozenset(places) for words, places in phrases.items()},
+            {first: frozenset(found) for first, found in lengths.items()},
+        )
 
     def mentioned(self, words: Sequence[str]) -> Iterable[int]:
         for start, word in enumerate(words):
-            for phrase, place in self.phrases.get(word, ()):
-                if len(phrase) == 1 or tuple(words[start : start + len(phrase)]) == phrase:
-                    yield place
+            for length in self.lengths.get(word, ()):
+                yield from self.phrases.get(tuple(words[start : start + length]), ())
 
 
 class LexicalTermFinder(TermFinder):

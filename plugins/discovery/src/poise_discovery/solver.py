@@ -157,9 +157,7 @@ class _Block:
             point, loss, gradient = moved, new_loss, new_gradient
         return point
 
-    def _direction(
-        self, gradient: Floats, history: list[tuple[Floats, Floats, Floats]]
-    ) -> Floats:
+    def _direction(self, gradient: Floats, history: list[tuple[Floats, Floats, Floats]]) -> Floats:
         step = gradient.copy()
         shares: list[Floats] = []
         for change, bend, inverse in reversed(history):

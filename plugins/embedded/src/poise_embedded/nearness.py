@@ -58,7 +58,8 @@ async def compare(
     )
     spoken = await embedder.embed(said)
     vectors = await examples.of(phrases)
-    table = _Cosines(said, phrases, spoken @ np.stack([vectors[each] for each in phrases]).T)
+    known = np.concatenate([vectors[each] for each in phrases]).reshape(len(phrases), -1)
+    table = _Cosines(said, phrases, spoken @ known.T)
     return {
         question.id: [_nearness(question, text, denial, table) for text, denial in focus.items()]
         for question in questions

@@ -16,8 +16,9 @@ from poise_embedded.texts import READING
 from poise_embedded.threaded import ThreadedEmbedder
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
+    # Optional, and one of them has no types.
+    from onnxruntime import InferenceSession  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    from tokenizers import Tokenizer  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
 _WHERE = "embedded.onnx_path"
 _MODEL_FILES = ("model.onnx", "onnx/model.onnx")
@@ -133,8 +134,9 @@ def _tokenizer(vocabulary: Path, max_tokens: int) -> Tokenizer:
 
 
 def _missing_extra(exc: ImportError) -> ConfigError:
-    return ConfigError(f"{_WHERE} is set, but {exc.name} is not installed; "
-                       "pip install 'poise-embedded[onnx]'")
+    return ConfigError(
+        f"{_WHERE} is set, but {exc.name} is not installed; pip install 'poise-embedded[onnx]'"
+    )
 
 
 def _max_tokens(folder: Path) -> int:

@@ -12,6 +12,4 @@ def poise_config(sections: Sections) -> None:
 
 @hookimpl
 def poise_provide(offers: Offers) -> None:
-    offers.add(
-        ModelProvider, "embedded", "poise_embedded.provider:EmbeddedProvider", default=True
-    )
+    offers.add(ModelProvider, "embedded", "poise_embedded.provider:EmbeddedProvider", default=True)

@@ -110,5 +110,7 @@ def _sigmoid(value: float) -> float:
 
 def _rationale(prior: float | None, near: Nearness) -> str:
     start = "no prior" if prior is None else f"prior {prior:.2f}"
-    beside = "" if near.contrast is None else f", nearer than counterexamples by {near.contrast:.2f}"
+    beside = (
+        "" if near.contrast is None else f", nearer than counterexamples by {near.contrast:.2f}"
+    )
     return f"{start}; {near.cosine:.2f} to {near.example!r}{beside}"

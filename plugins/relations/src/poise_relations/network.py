@@ -62,9 +62,10 @@ class Network:
     def solve(self) -> Sequence[int]:
         """Return the truth value of every gate in the well-founded model."""
         values = [FALSE] * len(self._inputs)
-        for component in components([_gates(inputs) for inputs in self._inputs]):
+        sources = [_gates(inputs) for inputs in self._inputs]
+        for component in components(sources):
             gate = component[0]
-            if len(component) == 1 and gate not in _gates(self._inputs[gate]):
+            if len(component) == 1 and gate not in sources[gate]:
                 values[gate] = self._evaluate(gate, values)
             else:
                 self._alternate(component, values)

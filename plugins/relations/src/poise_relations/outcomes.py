@@ -121,16 +121,13 @@ class _Reading:
         if not isinstance(target, TagEnd):
             return (target,)
         lasting = relation.mode is DependencyMode.THIS_SESSION
-        return heapq.nsmallest(
-            CAUSES_NAMED,
-            (
-                member
-                for member in snapshot.members(target)
-                if member != rule
-                and snapshot.rules[member].enabled
-                and not self._holds(member, lasting=lasting)
-            ),
-        )
+        lacking = [
+            member
+            for member in snapshot.members(target)
+            if member != rule and not self._holds(member, lasting=lasting)
+        ]
+        enabled = (member for member in lacking if snapshot.rules[member].enabled)
+        return heapq.nsmallest(CAUSES_NAMED, enabled) or heapq.nsmallest(CAUSES_NAMED, lacking)
 
     def _holds(self, rule: RuleId, *, lasting: bool) -> bool:
         if lasting and rule in self._request.confirmed:

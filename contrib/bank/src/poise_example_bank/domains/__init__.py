@@ -1,0 +1,1 @@
+"""What the agent can do, one package per domain, each with its `install(agent)`."""

@@ -1,0 +1,64 @@
+"""What the agent can do with transfers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import poise
+from poise_example_bank.config import bank
+
+Amount = Annotated[
+    float,
+    poise.ToolParameter(
+        description="How much to send, in euros",
+        question="How much would you like to send?",
+        precedence=2,
+    ),
+]
+Recipient = Annotated[
+    str,
+    poise.ToolParameter(
+        description="The account of the recipient: an IBAN",
+        pattern=r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}",
+        question="Which account shall it go to? Please give me the IBAN.",
+        precedence=1,
+    ),
+]
+Reference = Annotated[
+    str,
+    poise.ToolParameter(
+        description="The transfer's reference",
+        pattern=r"T-\d{4}",
+        question="What is the transfer's reference? It looks like T-1234.",
+    ),
+]
+
+
+@poise.tool(consequential=True)
+async def send_money(
+    context: poise.ToolContext, recipient: Recipient, amount: Amount
+) -> dict[str, str]:
+    """Send money from the customer's account to an IBAN."""
+    sent = await bank().transfer(context.customer, recipient, amount, context.key)
+    return {
+        "transfer_reference": sent.reference,
+        "transfer_amount": f"{sent.amount:.2f}",
+        "transfer_recipient": sent.recipient,
+    }
+
+
+@poise.tool
+async def transfer_status(context: poise.ToolContext, reference: Reference) -> dict[str, str]:
+    """Look up where a transfer is."""
+    found = await bank().find_transfer(context.customer, reference)
+    return {
+        "status_reference": found.reference,
+        "status_recipient": found.recipient,
+        "status": found.state,
+    }
+
+
+@poise.tool
+async def load_balance(context: poise.ToolContext) -> str:
+    """Load what is on the customer's account."""
+    return f"{await bank().balance(context.customer):.2f}"

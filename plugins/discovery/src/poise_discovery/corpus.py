@@ -1,0 +1,201 @@
+"""Lays the phrases of a catalog out for training: rows, pool of negatives, and who is masked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from poise.values.ids import digest
+from poise_discovery.background import BACKGROUND
+from poise_discovery.projection import Projection, fit_projection
+from poise_discovery.solver import Heads, Problem, balanced_weights, solve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from poise_discovery.phrases import RulePhrases
+
+    Floats = NDArray[np.float32]
+    Rows = NDArray[np.intp]
+    Flags = NDArray[np.bool_]
+
+FEW_RULES = 30
+"""Below this, other rules' phrases alone do not say what customers else talk about."""
+
+PENALTY = 1e-3
+"""Of the squared weights, where each rule's losses sum to one; flat between a third and thrice."""
+
+_POOL = 1_000
+_POOL_OF_MANY = 500  # as good, and twice as fast
+_MANY_RULES = 2_000
+_SAME = 0.93  # cosine from which a phrase of another rule says the same
+_TAKEN = 0.80  # cosine from which a background phrase is some rule's business
+_GROUP = 256  # rules laid out together
+
+
+@attrs.frozen(eq=False)
+class Corpus:
+    """Everything that heads are fitted to.
+
+    Attributes:
+        texts: One per row.
+        vectors: Rows as the embedder gave them.
+        rows: The same rows, projected.
+        projection: From `vectors` to `rows`.
+        positives: By rule, the rows of its own phrases.
+        negatives: By rule, the rows of its anti-signals.
+        pool: Rows that are negatives of every rule, as far as `counted`.
+        counted: Pool × rules: 1 where the row is a negative of the rule, 0 where masked.
+        background: Rows of no rule at all.
+        spoken: By rule: its phrases are customers' and not its own words.
+    """
+
+    texts: tuple[str, ...]
+    vectors: Floats
+    rows: Floats
+    projection: Projection
+    positives: tuple[Rows, ...]
+    negatives: tuple[Rows, ...]
+    pool: Rows
+    counted: Floats
+    background: Rows
+    spoken: Flags
+
+    @property
+    def rules(self) -> int:
+        """How many rules there are."""
+        return len(self.positives)
+
+    def fit(
+        self,
+        rules: Sequence[int],
+        *,
+        without: Flags | None = None,
+        start: Heads | None = None,
+    ) -> Heads:
+        """Return the heads of `rules`, in that order.
+
+        Args:
+            rules: Which ones.
+            without: By row: True for rows that must not be seen.
+            start: Heads of the same rules to begin from.
+        """
+        dimensions = self.rows.shape[1]
+        weights = np.zeros((len(rules), dimensions), dtype=np.float32)
+        bias = np.zeros(len(rules), dtype=np.float32)
+        pool = self.pool if without is None else self.pool[~without[self.pool]]
+        counted = self.counted if without is None else self.counted[~without[self.pool]]
+        vectors = np.ascontiguousarray(self.rows[pool])
+        # Rules of like size share a layout, so that a topic's many rows pad no one else's few.
+        size = [len(self.positives[rule]) + len(self.negatives[rule]) for rule in rules]
+        order = np.argsort(np.asarray(size), kind="stable")
+        for begin in range(0, len(order), _GROUP):
+            group = order[begin : begin + _GROUP]
+            problem = self._problem([rules[at] for at in group], vectors, counted, without)
+            guess = None if start is None else Heads(start.weights[group], start.bias[group])
+            found = solve(problem, PENALTY, start=guess)
+            weights[group], bias[group] = found.weights, found.bias
+        return Heads(weights, bias)
+
+    def _problem(
+        self, rules: Sequence[int], pool: Floats, counted: Floats, without: Flags | None
+    ) -> Problem:
+        own: list[tuple[Rows, Rows]] = []
+        for rule in rules:
+            positives, negatives = self.positives[rule], self.negatives[rule]
+            if without is not None:
+                positives, negatives = (
+                    positives[~without[positives]],
+                    negatives[~without[negatives]],
+                )
+            own.append((positives, negatives))
+        width = max(1, max(len(yes) + len(no) for yes, no in own))
+        rows = np.zeros((len(rules), width, pool.shape[1]), dtype=np.float32)
+        signs = np.ones((len(rules), width), dtype=np.float32)
+        weights = np.zeros((len(rules), width), dtype=np.float32)
+        for at, (yes, no) in enumerate(own):
+            end = len(yes) + len(no)
+            rows[at, : len(yes)] = self.rows[yes]
+            rows[at, len(yes) : end] = self.rows[no]
+            signs[at, len(yes) :] = -1.0
+            weights[at, :end] = 1.0
+        pool_weights, own_weights = balanced_weights(
+            np.ascontiguousarray(counted[:, rules]), signs, weights
+        )
+        return Problem(pool, pool_weights, rows, signs, own_weights)
+
+
+def background_for(rules: int) -> tuple[str, ...]:
+    """Return the phrases that every catalog's thresholds are probed with."""
+    return BACKGROUND if rules else ()
+
+
+def lay_out(phrases: Sequence[RulePhrases], vectors: Mapping[str, Floats]) -> Corpus:
+    """Return the corpus of a catalog; equal content gives an equal corpus, in any order.
+
+    Args:
+        phrases: Of every rule, by ascending rule id.
+        vectors: The embedder's row of every phrase and of every background phrase.
+    """
+    texts = sorted({text for each in phrases for text in (*each.positives, *each.negatives)})
+    at = {text: row for row, text in enumerate(texts)}
+    positives = tuple(_rows(at[text] for text in each.positives) for each in phrases)
+    negatives = tuple(_rows(at[text] for text in each.negatives) for each in phrases)
+    said = {text for each in phrases for text in each.positives}
+    neutral = [text for text in background_for(len(phrases)) if text not in at]
+    table = np.stack([vectors[text] for text in (*texts, *neutral)]).astype(np.float32)
+    # A greeting is no background where a rule greets.
+    nearest = (table[len(texts) :] @ table[: len(texts)].T).max(axis=1, initial=-1.0)
+    kept = [row for row, near in enumerate(nearest) if near < _TAKEN]
+    table = table[[*range(len(texts)), *(len(texts) + row for row in kept)]]
+    texts = [*texts, *(neutral[row] for row in kept)]
+    background = np.arange(len(texts) - len(kept), len(texts), dtype=np.intp)
+
+    limit = _POOL if len(phrases) <= _MANY_RULES else _POOL_OF_MANY
+    # Ranked by digest: a phrase's chance to be in the pool is the same whatever else is there.
+    pool = _rows(sorted((at[text] for text in said), key=lambda row: digest(texts[row]))[:limit])
+    if len(phrases) < FEW_RULES:
+        pool = np.concatenate([pool, background])
+    projection = fit_projection(table[pool], len(phrases))
+    rows = projection.apply(table)
+    return Corpus(
+        texts=tuple(texts),
+        vectors=table,
+        rows=rows,
+        projection=projection,
+        positives=positives,
+        negatives=negatives,
+        pool=pool,
+        counted=_counted(phrases, positives, pool, table),
+        background=background,
+        spoken=np.asarray([not each.from_own_words for each in phrases], dtype=np.bool_),
+    )
+
+
+def _counted(
+    phrases: Sequence[RulePhrases],
+    positives: Sequence[Rows],
+    pool: Rows,
+    table: Floats,
+) -> Floats:
+    """Return which pool rows are a rule's negatives: not its own, its relatives', or the same."""
+    counted = np.ones((len(pool), len(phrases)), dtype=np.float32)
+    place = {int(row): at for at, row in enumerate(pool)}
+    number = {each.rule: at for at, each in enumerate(phrases)}
+    seen = table[pool]
+    for rule, each in enumerate(phrases):
+        near = (seen @ table[positives[rule]].T).max(axis=1, initial=-1.0)
+        counted[near >= _SAME, rule] = 0.0
+        kin = [positives[number[other]] for other in each.relatives if other in number]
+        for rows in (positives[rule], *kin):
+            for row in rows:
+                if int(row) in place:
+                    counted[place[int(row)], rule] = 0.0
+    return counted
+
+
+def _rows(numbers: object) -> Rows:
+    return np.fromiter(numbers, dtype=np.intp)  # type: ignore[call-overload]  # any iterable of int

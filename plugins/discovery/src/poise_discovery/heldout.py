@@ -1,0 +1,198 @@
+"""Scores phrases with heads that have not seen them: what thresholds and calibration rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from poise.values.ids import digest
+from poise_discovery.solver import Heads
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from poise_discovery.corpus import Corpus
+
+    Floats = NDArray[np.float32]
+    Rows = NDArray[np.intp]
+    Flags = NDArray[np.bool_]
+
+JOINED = 3
+"""So many phrases make one simulated text of several messages."""
+
+_FOLDS = 5
+_FOLDS_OF_FEW = 10  # leaving out a fifth of ten phrases costs more than it should measure
+_FEW_PHRASES = 15
+_MASK_FOLDS = 3
+_MASK_QUANTILE = 0.5
+_SAMPLED_RULES = 300
+_SAMPLED_OF_MANY = 150
+_MANY_RULES = 2_000
+
+
+@attrs.frozen(eq=False)
+class HeldOut:
+    """Scores of every rule for texts that no head had seen.
+
+    Attributes:
+        scores: Texts × rules.
+        truth: Texts × rules: 1 where the rule is one of the text's own.
+        unknown: Texts × rules: True where nobody can say: relatives, and what looks like its own.
+        weights: By text: so that each rule counts the same.
+        joined: Joined texts × rules: scores of several phrases in one.
+        joined_truth: The same, whose phrases they are.
+        background: Background phrases × rules.
+    """
+
+    scores: Floats
+    truth: Flags
+    unknown: Flags
+    weights: Floats
+    joined: Floats
+    joined_truth: Flags
+    background: Floats
+
+
+def mask_unlabelled(corpus: Corpus, rules: Sequence[int], heads: Heads) -> None:
+    """Stop counting phrases of other rules that look like a rule's own when held out.
+
+    Authors list a phrase under one rule though it may bring up several. A pool row that scores
+    above the lower quarter of the rule's own held-out phrases is no evidence against the rule.
+    Each rule's mask depends on its own phrases and the pool alone.
+    """
+    folds = np.asarray([int(digest(text)[:6], 36) % _MASK_FOLDS for text in corpus.texts])
+    own = [corpus.positives[rule] for rule in rules]
+    margins = [np.full(len(rows), np.nan, dtype=np.float32) for rows in own]
+    pool_margins = np.zeros((len(corpus.pool), len(rules)), dtype=np.float32)
+    for fold in range(_MASK_FOLDS):
+        without = folds == fold
+        fitted = corpus.fit(rules, without=without, start=heads)
+        here = without[corpus.pool]
+        pool_margins[here] = fitted.margins(corpus.rows[corpus.pool[here]])
+        for at, rows in enumerate(own):
+            seen = without[rows]
+            if seen.any() and not seen.all():
+                margins[at][seen] = corpus.rows[rows[seen]] @ fitted.weights[at] + fitted.bias[at]
+    for at, rule in enumerate(rules):
+        known = margins[at][~np.isnan(margins[at])]
+        if len(known) >= 2 * _MASK_FOLDS:
+            bar = np.quantile(known, _MASK_QUANTILE)
+            corpus.counted[pool_margins[:, at] > bar, rule] = 0.0
+
+
+def hold_out(
+    corpus: Corpus,
+    heads: Heads,
+    relatives: Sequence[Sequence[int]],
+    report: Callable[[int, int], None],
+) -> HeldOut:
+    """Return held-out scores; of a large catalog, those of a sample of its rules' phrases.
+
+    Args:
+        corpus: The catalog.
+        heads: Of all rules, fitted to everything.
+        relatives: By rule, the rules whose phrases say nothing against it.
+        report: Told after each of the folds.
+    """
+    sample = _sample(corpus)
+    typical = float(np.median([len(corpus.positives[rule]) for rule in sample]))
+    count = _FOLDS if typical >= _FEW_PHRASES else _FOLDS_OF_FEW
+    folds = _folds(corpus, count)
+    own = np.unique(np.concatenate([corpus.positives[rule] for rule in sample]))
+    probed = np.concatenate([own, corpus.background])
+    truth = _truth(corpus, own)
+    scores = np.zeros((len(probed), corpus.rules), dtype=np.float32)
+    joined: list[Floats] = []
+    joined_truth: list[Flags] = []
+    start = Heads(heads.weights[sample], heads.bias[sample])
+    for fold in range(count):
+        here = folds[probed] == fold
+        without = np.zeros(len(corpus.texts), dtype=np.bool_)
+        without[probed[here]] = True
+        fitted = corpus.fit(sample, without=without, start=start)
+        weights, bias = heads.weights.copy(), heads.bias.copy()
+        weights[sample], bias[sample] = fitted.weights, fitted.bias
+        mixed = Heads(weights, bias)
+        scores[here] = mixed.margins(corpus.rows[probed[here]])
+        vectors, labels = _join(corpus, own, truth, here[: len(own)])
+        joined.append(mixed.margins(corpus.projection.apply(vectors)))
+        joined_truth.append(labels)
+        report(fold + 1, count)
+    telling = np.flatnonzero(_learnable(corpus, folds, sample)[own])
+    kept = truth[telling]
+    counts = np.maximum(kept.sum(axis=0), 1)
+    return HeldOut(
+        scores=scores[telling],
+        truth=kept,
+        unknown=_unknown(corpus, own[telling], kept, relatives),
+        weights=(kept / counts).sum(axis=1).astype(np.float32),
+        joined=np.concatenate(joined),
+        joined_truth=np.concatenate(joined_truth),
+        background=scores[len(own) :],
+    )
+
+
+def _truth(corpus: Corpus, rows: Rows) -> Flags:
+    place = {int(row): at for at, row in enumerate(rows)}
+    truth = np.zeros((len(rows), corpus.rules), dtype=np.bool_)
+    for rule, own in enumerate(corpus.positives):
+        truth[[place[row] for row in own.tolist() if row in place], rule] = True
+    return truth
+
+
+def _folds(corpus: Corpus, count: int) -> Rows:
+    """Return a fold per row, so that every rule's phrases are spread evenly over the folds."""
+    folds = np.full(len(corpus.texts), -1, dtype=np.intp)
+    for group in (*corpus.positives, *corpus.negatives, corpus.background):
+        ranked = sorted(group.tolist(), key=lambda row: digest(corpus.texts[row]))
+        start = int(digest(corpus.texts[ranked[0]])[:4], 36) if ranked else 0
+        for place, row in enumerate(ranked):
+            if folds[row] < 0:
+                folds[row] = (start + place) % count
+    return folds
+
+
+def _sample(corpus: Corpus) -> list[int]:
+    limit = _SAMPLED_RULES if corpus.rules <= _MANY_RULES else _SAMPLED_OF_MANY
+    ranked = sorted(
+        range(corpus.rules),
+        key=lambda rule: digest(*(corpus.texts[row] for row in corpus.positives[rule])),
+    )
+    return sorted(ranked[:limit])
+
+
+def _learnable(corpus: Corpus, folds: Rows, sample: Sequence[int]) -> Flags:
+    """Return the rows that tell something: of a rule that is still known without their fold."""
+    found = np.zeros(len(corpus.texts), dtype=np.bool_)
+    for rule in sample:
+        rows = corpus.positives[rule]
+        if corpus.spoken[rule] and len(set(folds[rows].tolist())) >= 2:
+            found[rows] = True
+    return found
+
+
+def _join(corpus: Corpus, own: Rows, truth: Flags, here: Flags) -> tuple[Floats, Flags]:
+    """Return vectors of several phrases in one text, as the mean of theirs, and whose they are."""
+    ranked = sorted(
+        np.flatnonzero(here).tolist(), key=lambda at: digest("join", corpus.texts[own[at]])
+    )
+    usable = len(ranked) // JOINED * JOINED
+    groups = np.asarray(ranked[:usable], dtype=np.intp).reshape(-1, JOINED)
+    mixed = corpus.vectors[own[groups]].mean(axis=1)
+    mixed /= np.maximum(np.linalg.norm(mixed, axis=1, keepdims=True), 1e-6)
+    return mixed.astype(np.float32), truth[groups].any(axis=1)
+
+
+def _unknown(corpus: Corpus, rows: Rows, truth: Flags, relatives: Sequence[Sequence[int]]) -> Flags:
+    unknown = np.zeros_like(truth)
+    for rule, kin in enumerate(relatives):
+        if len(kin):
+            unknown[:, rule] = truth[:, kin].any(axis=1)
+    place = {int(row): at for at, row in enumerate(corpus.pool)}
+    for at, row in enumerate(rows.tolist()):
+        if row in place:
+            unknown[at] |= corpus.counted[place[row]] == 0.0
+    return unknown & ~truth

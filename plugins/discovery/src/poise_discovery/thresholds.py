@@ -1,0 +1,127 @@
+"""Chooses what a score has to reach, for a stated recall, from held-out scores alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from poise_discovery.corpus import FEW_RULES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from poise_discovery.heldout import HeldOut
+
+    Floats = NDArray[np.float32]
+
+PART_SURCHARGE = 1.0
+"""A part says less than its message, so it must say it more clearly."""
+
+OWN_WORDS_DISCOUNT = 1.0
+"""Where nobody wrote what customers say, a weaker hint has to do."""
+
+FEW_SCORES = 20
+"""Held-out scores below which there is nothing to choose from."""
+
+_CAUTIOUS_FLOOR = -1.5  # the threshold of a catalog that is too small to choose one
+_LEADS = (0.0, 0.25, 0.5, 0.75)
+_KNEES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
+_WORTH = 0.98  # a lead must spare at least a fiftieth of what is admitted
+_SURCHARGES = tuple(step * 0.25 for step in range(25))
+_JOINED_SHARE = 0.1
+
+
+@attrs.frozen
+class Thresholds:
+    """What a score has to reach: the same for every rule, higher where another rule is plain.
+
+    A message that one rule recognises plainly is seldom about its neighbours. So above `knee`,
+    each point of the best rule's score raises everyone's threshold by `lead` points.
+
+    Attributes:
+        base: For a customer's message in which no rule is plain.
+        lead: Between 0 and 1.
+        knee: Where a score begins to be plain.
+        joined: Added for texts of several messages, and for tools' results.
+        target: The recall that was asked for.
+    """
+
+    base: float
+    lead: float = 0.0
+    knee: float = 0.0
+    joined: float = 1.0
+    target: float = 0.97
+
+    def at(self, best: float) -> float:
+        """Return what a message asks of a score when its best rule scores `best`."""
+        return self.base + self.lead * max(best - self.knee, 0.0)
+
+
+def choose(held: HeldOut, target: float) -> Thresholds:
+    """Return the thresholds that admit least at recall `target`, on texts no head had seen.
+
+    Among the leads, the one wins that admits fewest rules for a message of a rule and for a
+    neutral message, taken together.
+    """
+    rows, rules = np.nonzero(held.truth)
+    if len(rows) < FEW_SCORES:
+        return Thresholds(_CAUTIOUS_FLOOR, target=target)
+    quantile = 1.0 - _cautious(target, len(rows), held.truth.shape[1])
+    weights = 1.0 / np.maximum(held.truth.sum(axis=0), 1)[rules]
+    best: Thresholds | None = None
+    least = np.inf
+    for lead in _LEADS:
+        for knee in _KNEES if lead else (0.0,):
+            scores = raised(held.scores, lead, knee)
+            base = weighted_quantile(scores[rows, rules], weights, quantile)
+            admitted = (((scores >= base) & ~held.unknown).sum(axis=1) * held.weights).sum()
+            cost = float(admitted / held.weights.sum())
+            if len(held.background):
+                cost += float((raised(held.background, lead, knee) >= base).sum(axis=1).mean())
+            if cost < least * (_WORTH if best is None or best.lead == 0.0 else 1.0):
+                best, least = Thresholds(base, lead, knee, target=target), cost
+    assert best is not None  # noqa: S101  # the first lead always beats infinity
+    return attrs.evolve(best, joined=_joined_surcharge(held, best))
+
+
+def raised(scores: Floats, lead: float, knee: float) -> Floats:
+    """Return scores less what the best of their row raises the threshold by."""
+    if not lead or not scores.size:
+        return scores
+    best = np.maximum(scores.max(axis=1, keepdims=True) - knee, 0.0)
+    return (scores - np.float32(lead) * best).astype(np.float32)
+
+
+def weighted_quantile(values: Floats, weights: NDArray[np.floating], quantile: float) -> float:
+    """Return the value below which `quantile` of the weight lies."""
+    order = np.argsort(values, kind="stable")
+    share = np.cumsum(weights[order]) / weights.sum()
+    at = int(np.searchsorted(share, quantile, side="right"))
+    return float(values[order[min(at, len(order) - 1)]])
+
+
+def _cautious(target: float, scores: int, rules: int) -> float:
+    """Ask a small catalog for one standard error more: its worst phrases are too few to pool."""
+    if rules >= FEW_RULES:
+        return target
+    return min(0.995, target + float(np.sqrt(target * (1.0 - target) / scores)))
+
+
+def _joined_surcharge(held: HeldOut, chosen: Thresholds) -> float:
+    """Return what joined texts must score more, so that they add few rules that are none of theirs.
+
+    Each message has been scored alone when it was new; a joined text is there for what only
+    several messages together say, and it comes with every turn.
+    """
+    scores = raised(held.scores, chosen.lead, chosen.knee)
+    wrong = float(((scores >= chosen.base) & ~held.truth & ~held.unknown).sum(axis=1).mean())
+    joined = raised(held.joined, chosen.lead, chosen.knee)
+    if not joined.size:
+        return 1.0
+    for surcharge in _SURCHARGES:
+        extra = ((joined >= chosen.base + surcharge) & ~held.joined_truth).sum(axis=1).mean()
+        if extra <= _JOINED_SHARE * wrong:
+            return surcharge
+    return _SURCHARGES[-1]

@@ -1,0 +1,262 @@
+"""Who gets what: which parameter each reading of an exchange belongs to, or nobody.
+
+A claim is ranked by what supports it: the parameter's own words beside the value, then the agent
+having just asked for it, then a form that says what it is, then merely being the only candidate.
+Where two parameters claim one place equally well, or one parameter is left with two values, the
+place or the parameter stays open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+
+import attrs
+
+from poise.values.tools import Parameter, ParameterKind
+from poise_tools.conversation import Passage
+from poise_tools.readings import Reading, overlaps
+from poise_tools.words import WORD, name_words, stem, vocabulary, words_of
+
+_MONEY = frozenset(
+    vocabulary(
+        "amount price sum total cost fee balance budget payment deposit refund money salary income "
+        "fund"
+    )
+)
+_MONEY_VERBS = frozenset(vocabulary("send pay transfer refund deposit withdraw wire charge top"))
+_NEAR_BEFORE = 4  # words before a value among which the parameter's own may stand
+_NEAR_AFTER = 2
+_AROUND = 80  # characters on either side of a value that are looked at for words
+
+_SENTENCE_END = re.compile(r"[.!?;\n](?:\s|$)")
+_CORRECTION = re.compile(
+    r"\b(?:no|sorry|actually|i meant|i mean|make (?:it|that)|instead|correction|rather|oops)\b",
+    re.IGNORECASE,
+)
+
+
+class Support(IntEnum):
+    """What a claim rests on; the lower is the stronger."""
+
+    NAMED = 0
+    ASKED = 1
+    FORM = 2
+    ALONE = 3
+
+
+@attrs.frozen
+class Wanted:
+    """A parameter to be filled from one exchange, and what can be read for it there.
+
+    Attributes:
+        parameter: The parameter.
+        readings: Per passage, each in order.
+        is_asked: Whether the agent had just asked for it.
+    """
+
+    parameter: Parameter
+    readings: tuple[tuple[Reading, ...], ...]
+    is_asked: bool = False
+
+
+@attrs.frozen
+class Claim:
+    """One reading that a parameter could take."""
+
+    name: str
+    place: int
+    reading: Reading
+    support: Support
+    distance: int = 0
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """How well it is supported; the lower is the better."""
+        return (self.support, self.distance)
+
+    def contests(self, other: Claim) -> bool:
+        """Say whether both want the same place, for different parameters."""
+        return (
+            self.name != other.name
+            and self.place == other.place
+            and overlaps(self.reading.span, (other.reading.span,))
+        )
+
+
+@attrs.frozen
+class Assignment:
+    """What an exchange settles.
+
+    Attributes:
+        taken: By parameter, the claims it holds: one, or for a list one per element.
+        open: Parameters that the exchange speaks of without settling on a value.
+    """
+
+    taken: Mapping[str, tuple[Claim, ...]]
+    open: frozenset[str]
+
+
+def is_money(parameter: Parameter) -> bool:
+    """Say whether a parameter is an amount of money, by its name or its description."""
+    words = {*name_words(parameter.name), *words_of(parameter.description)}
+    return bool(words & _MONEY)
+
+
+def assign(wanted: Sequence[Wanted], passages: Sequence[Passage], *, is_linked: bool) -> Assignment:
+    """Return which parameter takes which reading.
+
+    Args:
+        wanted: The parameters, each with its readings of every passage.
+        passages: Of the exchange, oldest first.
+        is_linked: It belongs to the request under way, so a value that merely stands alone counts.
+    """
+    claims = _claims(wanted, passages, is_linked)
+    lists = {each.parameter.name for each in wanted if each.parameter.kind is ParameterKind.LIST}
+    taken: dict[str, tuple[Claim, ...]] = {}
+    names = list(dict.fromkeys(claim.name for claim in claims))
+    settled = True
+    while settled:  # each round may leave one parameter alone with what the last one did not take
+        settled = False
+        for name in names:
+            if name in taken:
+                continue
+            held = _held(name, claims, taken)
+            chosen = held if name in lists else _settle(held, passages)
+            if chosen:
+                taken[name] = chosen
+                settled = True
+    unsettled = (name for name in names if name not in taken)
+    return Assignment(
+        taken, frozenset(name for name in unsettled if _may_hold(name, claims, taken))
+    )
+
+
+def _claims(wanted: Sequence[Wanted], passages: Sequence[Passage], is_linked: bool) -> list[Claim]:
+    own_words = _own_words([each.parameter for each in wanted])
+    claims: list[Claim] = []
+    for each in wanted:
+        parameter = each.parameter
+        words = own_words[parameter.name]
+        money = is_money(parameter)
+        for place, readings in enumerate(each.readings):
+            for reading in readings:
+                distance = _distance(reading, passages[place].text, words)
+                if money and distance is None and not reading.doubtful:
+                    if reading.currencies:
+                        distance = _NEAR_BEFORE + 1
+                    else:
+                        distance = _distance(reading, passages[place].text, _MONEY_VERBS)
+                        distance = None if distance is None else distance + _NEAR_BEFORE
+                support = _support(reading, each, distance)
+                if support is None or (support is Support.ALONE and not is_linked):
+                    continue
+                claims.append(
+                    Claim(
+                        parameter.name,
+                        place,
+                        reading,
+                        support,
+                        distance if support is Support.NAMED and distance is not None else 0,
+                    )
+                )
+    return claims
+
+
+def _support(reading: Reading, wanted: Wanted, distance: int | None) -> Support | None:
+    if distance is not None:
+        return Support.NAMED
+    if wanted.is_asked:
+        return Support.ASKED
+    if reading.doubtful:
+        return None
+    if reading.decisive:
+        return Support.FORM
+    # An optional argument is never taken for the mere reason that a value is there.
+    return Support.ALONE if wanted.parameter.required else None
+
+
+def _own_words(parameters: Sequence[Parameter]) -> Mapping[str, frozenset[str]]:
+    """Return for each parameter the words of its name that no other one has."""
+    every = [set(name_words(parameter.name)) for parameter in parameters]
+    return {
+        parameter.name: frozenset(
+            word for word in words if sum(word in others for others in every) == 1 and len(word) > 1
+        )
+        for parameter, words in zip(parameters, every, strict=True)
+    }
+
+
+def _distance(reading: Reading, text: str, words: frozenset[str]) -> int | None:
+    """Return how many words away one of `words` stands in the same sentence, or `None`."""
+    found: list[int] = []
+    before = text[max(0, reading.start - _AROUND) : reading.start]
+    ends = list(_SENTENCE_END.finditer(before))
+    before = before[ends[-1].end() :] if ends else before
+    near = [stem(match[0]) for match in WORD.finditer(before)][-_NEAR_BEFORE:]
+    for steps, word in enumerate(reversed(near), start=1):
+        if word in words:
+            found.append(steps)
+            break
+    after = text[reading.end : reading.end + _AROUND]
+    end = _SENTENCE_END.search(after)
+    after = after[: end.start()] if end else after
+    following = [stem(match[0]) for match in WORD.finditer(after)][:_NEAR_AFTER]
+    for steps, word in enumerate(following, start=2):
+        if word in words:
+            found.append(steps)
+            break
+    return min(found, default=None)
+
+
+def _held(
+    name: str, claims: Sequence[Claim], taken: Mapping[str, tuple[Claim, ...]]
+) -> tuple[Claim, ...]:
+    """Return the parameter's best supported claims that nobody contests as well or better."""
+    held = [
+        claim
+        for claim in claims
+        if claim.name == name
+        and all(claim.rank < other.rank for other in _rivals(claim, claims, taken))
+        and not _is_used(claim, taken)
+    ]
+    best = min((claim.support for claim in held), default=None)
+    return tuple(claim for claim in held if claim.support is best)
+
+
+def _may_hold(name: str, claims: Sequence[Claim], taken: Mapping[str, tuple[Claim, ...]]) -> bool:
+    """Say whether some claim of the parameter is as good as any other on its place."""
+    return any(
+        claim.name == name
+        and all(claim.rank <= other.rank for other in _rivals(claim, claims, taken))
+        and not _is_used(claim, taken)
+        for claim in claims
+    )
+
+
+def _rivals(
+    claim: Claim, claims: Sequence[Claim], taken: Mapping[str, tuple[Claim, ...]]
+) -> list[Claim]:
+    return [other for other in claims if other.name not in taken and claim.contests(other)]
+
+
+def _is_used(claim: Claim, taken: Mapping[str, tuple[Claim, ...]]) -> bool:
+    return any(claim.contests(other) for holding in taken.values() for other in holding)
+
+
+def _settle(held: tuple[Claim, ...], passages: Sequence[Passage]) -> tuple[Claim, ...]:
+    """Return the one claim that all agree with, the last one where it corrects the others."""
+    if not held:
+        return ()
+    latest = [claim for claim in held if claim.place == held[-1].place]
+    if len({_key(claim) for claim in held}) == 1:
+        return (held[-1],)
+    corrects = held[0].place != held[-1].place and _CORRECTION.search(passages[held[-1].place].text)
+    if corrects and len({_key(claim) for claim in latest}) == 1:
+        return (latest[-1],)
+    return ()
+
+
+def _key(claim: Claim) -> str:
+    return repr(claim.reading.value)
