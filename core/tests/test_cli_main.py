@@ -257,5 +257,5 @@ def test_asking_for_what_nobody_offers_says_what_to_install(
 
     assert result.exit_code == 2
     assert result.stderr == (
-        "poise: no Stores named 'elegant'; on offer: memory; pip install poise-elegant\n"
+        "poise: no Stores named 'elegant'; on offer: kept, memory; pip install poise-elegant\n"
     )

@@ -229,11 +229,13 @@ class TestDispatching:
         assert len(engine.begun) < 10
 
     async def test_error_within_leaves_as_it_is(self) -> None:
-        engine = ScriptedEngine()
-        with pytest.raises(ValueError, match="mine"):
-            async with InProcessDispatcher(engine, grace=0.0) as dispatcher:
+        async def fail_within() -> None:
+            async with InProcessDispatcher(ScriptedEngine(), grace=0.0) as dispatcher:
                 await dispatcher.dispatch(SCOPE, ONE, Wake.MESSAGE)
                 raise ValueError("mine")
+
+        with pytest.raises(ValueError, match="mine"):
+            await fail_within()
 
     async def test_cancelled_application_cancels_its_turns(self) -> None:
         engine = ScriptedEngine()

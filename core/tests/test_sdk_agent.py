@@ -158,6 +158,11 @@ async def test_variable_names_its_tool_and_its_schedule(agent: Agent) -> None:
     assert variable.tool in catalog.tools
 
 
+async def test_tool_that_must_be_told_something_fetches_no_variable(agent: Agent) -> None:
+    with pytest.raises(InvalidValueError, match="needs number"):
+        await agent.create_variable("parcel", tool=find_parcel)
+
+
 async def test_schedule_that_is_none_is_refused(agent: Agent) -> None:
     with pytest.raises(InvalidValueError, match="cron"):
         await agent.create_variable("plan", freshness_rules="every day")

@@ -26,6 +26,7 @@ async def create(customers: Repository[Customer], name: str, **said: Any) -> Cus
     return await create_customer(customers, CountingIds(), name, **given)
 
 
+# case B-078
 async def test_running_the_set_up_again_makes_nobody_twice(
     customers: Repository[Customer],
 ) -> None:
@@ -35,6 +36,7 @@ async def test_running_the_set_up_again_makes_nobody_twice(
     assert len((await customers.find()).items) == 1
 
 
+# case B-078
 async def test_taken_id_with_other_content_is_a_conflict(customers: Repository[Customer]) -> None:
     await create(customers, "Ann", id="ann")
 

@@ -207,6 +207,7 @@ async def test_empty_list_of_conditions_is_refused(field: str) -> None:
         await agent_named().create_observation(**{field: []})  # type: ignore[arg-type]
 
 
+# case B-095
 async def test_zero_and_false_are_values() -> None:
     agent = agent_named()
 
@@ -364,6 +365,7 @@ async def test_given_id_is_the_key_and_frees_the_title() -> None:
     assert one.id != other.id
 
 
+# case B-079
 async def test_ids_are_the_same_on_every_run_and_differ_between_agents() -> None:
     said = {"title": "t", "then": "x"}
 
@@ -375,6 +377,7 @@ async def test_ids_are_the_same_on_every_run_and_differ_between_agents() -> None
     assert first.id != elsewhere.id
 
 
+# case B-079
 async def test_edited_text_keeps_the_id_and_makes_a_new_version() -> None:
     before, after = agent_named(), agent_named()
 

@@ -6,14 +6,16 @@ A test holds the pages to what this program would write.
 from __future__ import annotations
 
 import enum
-import importlib
 import inspect
+import json
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
+import click
 
 HERE = Path(__file__).parent
 
@@ -21,24 +23,23 @@ HERE = Path(__file__).parent
 def main() -> int:
     """Write every page and return 0."""
     for name, text in pages().items():
-        (HERE / name).write_text(text)
+        (HERE / name).write_text(text, encoding="utf-8")
         sys.stdout.write(f"wrote {name}\n")
     return 0
 
 
 def pages() -> dict[str, str]:
     """Return the text of every generated page, by file name."""
-    return {
-        "names.md": "\n".join(_names()) + "\n",
-        "hooks.md": "\n".join(_hooks()) + "\n",
-        "settings.md": "\n".join(_settings()) + "\n",
+    makers = {
+        "commands.md": _commands,
+        "hooks.md": _hooks,
+        "names.md": _names,
+        "settings.md": _settings,
     }
+    return {name: "\n".join(maker()).rstrip() + "\n" for name, maker in makers.items()}
 
 
-def first_line(thing: object) -> str:
-    """Return the first sentence of a docstring, on one line."""
-    text = inspect.getdoc(thing) or ""
-    return " ".join(text.split("\n\n")[0].split())
+# -- names --
 
 
 def _names() -> Iterator[str]:
@@ -48,35 +49,65 @@ def _names() -> Iterator[str]:
     yield "Everything that `import poise` gives, with its defaults. Generated; don't edit.\n"
     for name in sorted(poise.__all__):
         thing = getattr(poise, name)
-        if inspect.ismodule(thing):
-            continue
         yield f"## {name}\n"
-        yield (
-            f"{first_line(thing)}\n" if inspect.isclass(thing) or callable(thing) else "A value.\n"
-        )
+        if isinstance(thing, str):
+            yield f"The value `{thing!r}`.\n"
+            continue
+        yield f"{_first_line(thing)}\n"
         yield from _shape(thing)
+        if name == "Agent":
+            yield from _rule_options()
 
 
-def _shape(thing: Any) -> Iterator[str]:  # a class, a function or a constant
+def _rule_options() -> Iterator[str]:
+    from poise.sdk import options
+
+    yield "### What may be said of a rule\n"
+    yield "The `options` of `create_policy`, `create_guideline` and `create_observation`.\n"
+    for kinds, owner in (
+        ("any rule", options.RuleOptions),
+        ("policies and guidelines", options.ActingOptions),
+        ("policies", options.PolicyOptions),
+        ("guidelines", options.GuidelineOptions),
+        ("observations", options.ObservationOptions),
+    ):
+        yield f"| of {kinds} | meaning |\n|---|---|"
+        for name, meaning in _entries(owner, "Attributes").items():
+            yield f"| `{name}` | {_cell(meaning)} |"
+        yield ""
+
+
+def _shape(thing: Any) -> Iterator[str]:  # a class or a function
     if inspect.isclass(thing) and issubclass(thing, enum.Enum):
         yield "One of " + ", ".join(f"`{each.name}`" for each in thing) + ".\n"
-    elif inspect.isclass(thing) and attrs.has(thing):
-        yield "| field | default |\n|---|---|"
-        for field in attrs.fields(thing):
-            yield f"| `{field.name}` | {_default(field.default)} |"
-        yield ""
-    elif inspect.isclass(thing):
-        public = [
-            (name, member)
-            for name, member in inspect.getmembers(thing, inspect.isfunction)
-            if not name.startswith("_")
-        ]
-        for name, member in public:
-            yield f"- `{name}{_signature(member)}`: {first_line(member)}"
-        if public:
-            yield ""
-    elif inspect.isfunction(thing):
+        return
+    if inspect.isfunction(thing):
         yield f"`{thing.__name__}{_signature(thing)}`\n"
+        return
+    if not inspect.isclass(thing):
+        return
+    meanings = _entries(thing, "Attributes")
+    if attrs.has(thing):
+        yield "| field | default | meaning |\n|---|---|---|"
+        for field in attrs.fields(thing):
+            if not field.name.startswith("_"):
+                meaning = _cell(meanings.get(field.name, ""))
+                yield f"| `{field.name}` | {_default(field.default)} | {meaning} |"
+        yield ""
+    elif issubclass(thing, Exception):
+        return
+    public = [
+        f"- {_member(name, member)}: {_first_line(member)}"
+        for name, member in inspect.getmembers(thing)
+        if not name.startswith("_") and (inspect.isroutine(member) or isinstance(member, property))
+    ]
+    yield from public
+    if public:
+        yield ""
+
+
+def _member(name: str, member: Any) -> str:  # a method or a property
+    return f"`{name}`" if isinstance(member, property) else f"`{name}{_signature(member)}`"
 
 
 def _default(value: Any) -> str:  # whatever attrs keeps as a default
@@ -87,14 +118,15 @@ def _default(value: Any) -> str:  # whatever attrs keeps as a default
         return "empty" if made in (dict, list, set, frozenset, tuple) else "made anew"
     if isinstance(value, enum.Enum):
         return f"`{value.name}`"
-    return f"`{value!r}`".replace("|", "\\|")
+    if isinstance(value, tuple | frozenset) and not value:
+        return "empty"
+    return _cell(f"`{value!r}`")
 
 
 def _signature(function: Any) -> str:  # a function or a method
-    signature = inspect.signature(function)
     parts: list[str] = []
     starred = False
-    for parameter in signature.parameters.values():
+    for parameter in inspect.signature(function).parameters.values():
         if parameter.name in ("self", "cls"):
             continue
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
@@ -114,30 +146,49 @@ def _signature(function: Any) -> str:  # a function or a method
     return f"({', '.join(parts)})"
 
 
+# -- hooks --
+
+
 def _hooks() -> Iterator[str]:
     from poise.hooks import specs
+    from poise.hooks.markers import PROJECT
 
     yield "# Hooks\n"
     yield "In the order in which a turn meets them. Generated; don't edit.\n"
     for name, function in vars(specs).items():
-        if inspect.isfunction(function) and hasattr(function, "poise_spec"):
-            kind = "async " if inspect.iscoroutinefunction(function) else ""
-            yield f"## {name}\n"
-            arguments = ", ".join(
-                f"{each.name}: {each.annotation}"
-                for each in inspect.signature(function).parameters.values()
-            )
-            returns = inspect.signature(function).return_annotation
-            yield f"`{kind}def {name}({arguments}) -> {returns}`\n"
-            yield f"{inspect.getdoc(function)}\n"
+        if not inspect.isfunction(function) or not hasattr(function, f"{PROJECT}_spec"):
+            continue
+        signature = inspect.signature(function)
+        kind = "async " if inspect.iscoroutinefunction(function) else ""
+        arguments = ", ".join(
+            f"{each.name}: {each.annotation}" for each in signature.parameters.values()
+        )
+        yield f"## {name}\n"
+        yield f"`{kind}def {name}({arguments}) -> {signature.return_annotation}`\n"
+        for paragraph in (inspect.getdoc(function) or "").split("\n\n"):
+            title, _, rest = paragraph.partition("\n")
+            if title == "Args:":
+                yield from (
+                    f"- `{argument}`: {meaning}"
+                    for argument, meaning in _entries(function, "Args").items()
+                )
+                yield ""
+            elif title == "Returns:":
+                yield f"Returns: {_one_line(rest)}\n"
+            else:
+                yield f"{_one_line(paragraph)}\n"
+
+
+# -- settings --
 
 
 def _settings() -> Iterator[str]:
     from poise.app.config import load_config
     from poise.app.plugins import PluginManager
+    from poise.values import agents, rules
 
     plugins = PluginManager()
-    config = load_config(plugins.sections, environ={}, file=None)
+    config = load_config(plugins.sections, environ={"POISE_CONFIG": ""})
     yield "# Settings and defaults\n"
     yield (
         "Defaults < `poise.toml` < environment (`POISE_ENGINE__TURN_DEADLINE=30`) < arguments. "
@@ -145,16 +196,97 @@ def _settings() -> Iterator[str]:
     )
     yield "| setting | default | meaning |\n|---|---|---|"
     for row in config.describe():
-        meaning = " ".join(row.description.split()).replace("|", "\\|")
-        yield f"| `{row.key}` | `{row.value!r}` | {meaning} |"
-    agents = importlib.import_module("poise.values.agents")
-    rules = importlib.import_module("poise.values.rules")
+        shown = "not set" if row.value is None else f"`{json.dumps(row.value)}`"
+        yield f"| `{row.key}` | {_cell(shown)} | {_cell(row.description)} |"
+    yield "\n## What is on offer\n"
+    yield "The names that settings may choose, of the distributions of this repository.\n"
+    yield "| port | name | brought by |\n|---|---|---|"
+    for offer in plugins.offers.all():
+        name = f"`{offer.name}`" + (", the default" if offer.is_default else "")
+        yield f"| `{offer.port.__name__}` | {name} | {offer.plugin or 'poise'} |"
     yield "\n## Defaults of an agent and of a rule\n"
     yield "| field | default |\n|---|---|"
     for owner in (agents.Agent, rules.Rule):
         for field in attrs.fields(owner):
             if field.default is not attrs.NOTHING:
                 yield f"| `{owner.__name__}.{field.name}` | {_default(field.default)} |"
+
+
+# -- commands --
+
+
+def _commands() -> Iterator[str]:
+    from poise.cli.main import main
+
+    yield "# Commands\n"
+    yield "What the command `poise` can do. Generated; don't edit.\n"
+    context = click.Context(main, info_name="poise")
+    for name in main.list_commands(context):
+        command = main.get_command(context, name)
+        if command is not None:
+            yield from _command(command, click.Context(command, context, name))
+    yield "## Exit codes\n"
+    yield (
+        "0: done. 1: a check found something. 2: the call, the settings or the program is wrong. "
+        "3: something outside is missing or fails. 70: a fault of Poise or of a plugin. "
+        "130: interrupted."
+    )
+
+
+def _command(command: click.Command, context: click.Context) -> Iterator[str]:
+    usage = " ".join((context.command_path, *command.collect_usage_pieces(context)))
+    yield f"## {context.command_path}\n"
+    yield f"`{usage}`\n"
+    yield from (
+        f"{_one_line(each)}\n" for each in inspect.cleandoc(command.help or "").split("\n\n")
+    )
+    options = [
+        record
+        for parameter in command.get_params(context)
+        if (record := parameter.get_help_record(context)) is not None
+    ]
+    yield "| option | meaning |\n|---|---|"
+    for option, meaning in options:
+        yield f"| `{option}` | {_cell(meaning)} |"
+    yield ""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            if inner is not None:
+                yield from _command(inner, click.Context(inner, context, name))
+
+
+# -- docstrings --
+
+
+def _first_line(thing: object) -> str:
+    """Return the first sentence of a docstring, on one line."""
+    return _one_line((inspect.getdoc(thing) or "").split("\n\n")[0])
+
+
+def _entries(thing: object, section: str) -> Mapping[str, str]:
+    """Return what a docstring says under `Args:` or `Attributes:`, by name."""
+    found = re.search(
+        rf"^{section}:\n((?:    .*\n?|\n(?=    ))+)", inspect.getdoc(thing) or "", re.MULTILINE
+    )
+    entries: dict[str, str] = {}
+    name = ""
+    for line in (found[1] if found else "").splitlines():
+        entry = re.match(r"    (\w+): (.*)", line)
+        if entry:
+            name = entry[1]
+            entries[name] = entry[2]
+        elif name:
+            entries[name] += f" {line.strip()}"
+    return {name: text.strip() for name, text in entries.items()}
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _cell(text: str) -> str:
+    return _one_line(text).replace("|", "\\|")
 
 
 if __name__ == "__main__":

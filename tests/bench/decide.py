@@ -32,7 +32,7 @@ from poise.ports.discovery import Discoverer
 from poise.ports.models import DecisionModel, Embedder
 from poise.ports.stores import ArtifactStore
 from poise.testing.turns import catalog_of, policy, turn_of
-from poise.turn.models import Answer, DecisionRequest, Question, TurnModels
+from poise.turn.models import Answer, Capability, DecisionRequest, Question, TurnModels
 from poise.turn.prompts import Prompt
 from poise.turn.queries import Query, QueryKind
 from poise.values.catalog import CatalogSnapshot
@@ -110,24 +110,36 @@ def read_sets(folder: Path) -> Iterable[DataSet]:
     )
 
 
-class Models(TurnModels):
-    """The embedder alone, each text embedded once in the whole run."""
+class Remembering(Embedder):
+    """The default embedder; each text is embedded once in the whole run."""
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+    def __init__(self) -> None:
+        self._embedder = UniversalSentenceEmbedder()
+        self.identity = self._embedder.identity
+        self.dimensions = self._embedder.dimensions
         self._kept: dict[str, np.ndarray] = {}
 
-    async def embed(self, texts: Sequence[str], *, route: str = "embed") -> np.ndarray:
+    async def embed(self, texts: Sequence[str]) -> np.ndarray:
         missing = list(dict.fromkeys(text for text in texts if text not in self._kept))
         self._kept |= zip(missing, await self._embedder.embed(missing), strict=True)
         rows = [self._kept[text] for text in texts]
-        return np.array(rows, dtype=np.float32).reshape(len(rows), self._embedder.dimensions)
+        return np.array(rows, dtype=np.float32).reshape(len(rows), self.dimensions)
+
+
+class Models(TurnModels):
+    """The embedder alone: discovery asks for nothing else."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    async def embed(self, texts: Sequence[str], *, route: str = "embed") -> np.ndarray:
+        return await self._embedder.embed(texts)
 
     async def decide(self, route: str, request: DecisionRequest) -> Sequence[Answer]:
         return [Answer(each.id, None, None, judged_by="nobody") for each in request.questions]
 
-    def serves(self, route: str, capability: object) -> bool:
-        return True
+    def serves(self, route: str, capability: Capability) -> bool:
+        return capability is Capability.EMBED
 
     def identity(self, route: str = "embed") -> str:
         return self._embedder.identity
@@ -324,20 +336,19 @@ async def denied(
     snapshot = catalog_of(rules)
     index = await discoverer.prepare(snapshot, Silent())
     low, high = decisions.band
-    counts = dict.fromkeys(("messages", "prior_yes", "said_yes", "withheld", "said_no"), 0)
+    counts = dict.fromkeys(("messages", "discovery_yes", "yes", "abstained", "no"), 0)
     for intent, text in NEGATED[name]:
         asked = await questions_of(text, snapshot, discoverer, index, models)
         question = next((q for q in asked if snapshot.rules[q.id].title == intent), None)
         counts["messages"] += 1
         if question is None:  # not sighted, so nobody asks
-            counts["said_no"] += 1
+            counts["no"] += 1
             continue
         request = DecisionRequest(Prompt(()), (text,), (question,))
         (answer,) = await decisions.decide(request)
-        counts["prior_yes"] += (question.prior or 0.0) >= high
-        counts["withheld"] += answer.value is None or low < answer.value < high
-        counts["said_yes"] += answer.value is not None and answer.value >= high
-        counts["said_no"] += answer.value is not None and answer.value <= low
+        undecided = answer.value is None or low < answer.value < high
+        counts["discovery_yes"] += (question.prior or 0.0) >= high
+        counts["abstained" if undecided else "yes" if answer.value >= high else "no"] += 1
     return {key: float(count) for key, count in counts.items()}
 
 
@@ -347,9 +358,10 @@ def _mean(values: np.ndarray) -> float:
 
 async def measure(report: Report, options: argparse.Namespace) -> None:
     """Fill the report, one set after the other."""
-    models = Models(UniversalSentenceEmbedder())
-    decisions = PriorDecisionModel(UniversalSentenceEmbedder())
-    for data in read_sets(options.data):
+    embedder = Remembering()
+    models, decisions = Models(embedder), PriorDecisionModel(embedder)
+    for each in read_sets(options.data):
+        data = attrs.evolve(each, test=each.test[:: 5 if options.quick else 1])
         for near_misses in (False, True):
             rules = await rules_of(
                 data, models, options.signals, near_misses=near_misses, seed=options.seed
@@ -404,6 +416,7 @@ def main() -> None:
     root = Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser.add_argument("--quick", action="store_true", help="every fifth test message")
     parser.add_argument("--signals", type=int, default=10, help="phrases a rule")
     parser.add_argument("--seed", type=int, default=0, help="which phrases")
     parser.add_argument(

@@ -19,8 +19,10 @@ def generated() -> dict[str, str]:
     return module.pages()
 
 
-@pytest.mark.parametrize("name", ["names.md", "hooks.md", "settings.md"])
+@pytest.mark.parametrize("name", ["commands.md", "hooks.md", "names.md", "settings.md"])
 def test_page_is_what_the_code_says(name: str) -> None:
     expected = generated()[name]
 
-    assert (REFERENCE / name).read_text() == expected, "run: python docs/reference/generate.py"
+    assert (REFERENCE / name).read_text(encoding="utf-8") == expected, (
+        "run: python docs/reference/generate.py"
+    )

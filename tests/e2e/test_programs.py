@@ -67,7 +67,7 @@ async def test_domain_of_loans_answers_from_its_tool(run: Run) -> None:
             ("get_loan_status", "finished")
         ]
 
-    await run("lending/main", talk)
+    await run("lending/library", talk)
 
 
 async def test_domain_of_loans_loads_its_variable(run: Run) -> None:
@@ -85,7 +85,7 @@ async def test_domain_of_loans_loads_its_variable(run: Run) -> None:
         value = await stores.values.get(f"{variable}/{session.customer}")
         assert value.value.data == ["Moby-Dick"]
 
-    await run("lending/main", talk)
+    await run("lending/library", talk)
 
 
 NEW = "introduce the shop and ask what they want printed"

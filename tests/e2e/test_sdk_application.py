@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
+import anyio
+import attrs
 import pytest
 
 import poise
 from poise import Application, InvalidValueError
-from poise.errors import ConfigError, DuplicateKeyError, HookError, NotFoundError
+from poise.errors import ConfigError, DuplicateKeyError, HookError, NotFoundError, StoreError
+from poise.memory.session_store import MemorySessionStore
 from poise.memory.stores import MemoryStores
+from poise.ports.stores import ScopedStores
 from poise.sdk.hosting import Host, HostedApplication, hosted
 from poise.values.clock import SystemClock
+from poise.values.ids import SessionId
 
 pytestmark = pytest.mark.anyio
 
-Opener = Callable[..., AbstractAsyncContextManager[Application]]
+Opener = Callable[..., Application]
 
 
 @pytest.fixture
@@ -63,6 +67,7 @@ async def parking(agent: poise.Agent) -> poise.Policy:
 # -- conversing --
 
 
+# case B-105
 async def test_empty_agent_boots_and_chats(app: Application) -> None:
     agent = await app.create_agent("Nobody", composition_mode="canned_strict", no_match="Hm?")
     session = await app.open_session(agent)
@@ -145,6 +150,42 @@ async def test_message_to_a_person_gives_an_empty_reply(app: Application) -> Non
     reply = await session.say("Are you open?")
 
     assert reply.messages == ()
+
+
+async def test_messages_at_once_are_answered_together(app: Application) -> None:
+    agent = await shop(app)
+    await parking(agent)
+    session = await app.open_session(agent)
+    replies: list[poise.Reply] = []
+
+    async def say(words: str) -> None:
+        replies.append(await session.say(words))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(say, "Are you open?")
+        group.start_soon(say, "And where can I park?")
+
+    said = "\n".join(text for reply in replies for text in reply.messages)
+    assert len(replies) == 2
+    assert "nine to five" in said
+    assert "behind the shop" in said
+
+
+async def test_failing_storage_is_the_error_that_the_program_sees(opened: Opener) -> None:
+    class DeafSessions(MemorySessionStore):
+        def follow(self, session: SessionId, start: int) -> AsyncIterator[poise.Event]:
+            raise StoreError("the line is dead")
+
+    class DeafStores(MemoryStores):
+        def scope(self, scope: poise.Scope) -> ScopedStores:
+            return attrs.evolve(super().scope(scope), sessions=sessions)
+
+    sessions = DeafSessions(SystemClock())
+    async with opened(stores=DeafStores(SystemClock())) as app:
+        session = await app.open_session(await shop(app))
+
+        with pytest.raises(StoreError, match="dead"):
+            await session.say("Are you open?")
 
 
 # -- declaring --
@@ -424,6 +465,7 @@ async def test_application_that_is_not_open_says_how_to_open_it() -> None:
 async def test_application_is_opened_once_at_a_time_and_again_after(opened: Opener) -> None:
     app = opened()
     async with app:
+        await (await app.open_session(await shop(app))).say("open?")
         with pytest.raises(InvalidValueError, match="open already"):
             await app.__aenter__()
 

@@ -101,7 +101,7 @@ async def test_decorated_function_runs_with_its_decoration(service):
 async def test_tool_without_its_function_is_an_error_with_the_mend(service):
     neutral = where_am_i.tool_of(AGENT.id)
 
-    with pytest.raises(InvalidValueError, match="declare it with @poise.tool"):
+    with pytest.raises(InvalidValueError, match="declare it with @poise"):
         await service.call(neutral, call_of(neutral), context_of(), None)
 
 

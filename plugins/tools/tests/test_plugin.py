@@ -51,7 +51,7 @@ def test_section_is_called_tools():
 
 
 def test_unknown_time_zone_is_a_settings_error_with_the_mend():
-    with pytest.raises(ValidationError, match="write e.g. Europe/Vienna"):
+    with pytest.raises(ValidationError, match=r"write e\.g\. Europe/Vienna"):
         ToolSettings(timezone="Mars/Olympus")
 
 

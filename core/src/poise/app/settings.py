@@ -142,7 +142,7 @@ class CoreSettings(BaseModel):
     )
 
     matchers: Names = Field(
-        default=("code", "decision_batch"),
+        default=("code", "answering", "decision_batch"),
         description="Judge candidates; the first that claims one judges it.",
     )
 

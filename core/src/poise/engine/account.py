@@ -12,6 +12,7 @@ from poise.turn.candidates import Candidate
 from poise.turn.context import TurnContext
 from poise.turn.fates import Fate, Outcome
 from poise.turn.ledger import (
+    AskedLine,
     CallLine,
     CompositionLine,
     Degradation,
@@ -84,12 +85,26 @@ class Account:
             lines=_lines(turn),
             requests=tuple(self.requests),
             calls=tuple(self.calls),
+            asked=_asked(turn),
             composition=self.composition,
             degradations=tuple(self.degradations),
             omissions=tuple(self.omissions),
             labels=tuple(sorted({label for rule in turn.active_rules for label in rule.labels})),
             milliseconds=dict(self.milliseconds),
         )
+
+
+def _asked(turn: TurnContext) -> tuple[AskedLine, ...]:
+    offered_by = {each.tool.name: each.offered_by for each in turn.offered}
+    return tuple(
+        AskedLine(
+            tool=insight.tool,
+            rules=offered_by.get(insight.tool, ()),
+            parameters=(*(each.name for each in insight.missing), *insight.invalid),
+        )
+        for insight in turn.insights
+        if insight.missing or insight.invalid
+    )
 
 
 def _lines(turn: TurnContext) -> tuple[LedgerLine, ...]:

@@ -25,7 +25,7 @@ from poise.values.tools import ToolCall
 
 async def infer(turn: TurnContext, *, parts: Parts, account: Account) -> TurnContext:
     """Return the turn with the tools that active rules offer, and the plan for calling them."""
-    offered = _offered(turn)
+    offered = await _offered(turn, parts, account)
     if not offered:
         return attrs.evolve(turn, offered=(), tool_plan=ToolPlan())
     turn = attrs.evolve(turn, offered=offered)
@@ -37,15 +37,22 @@ async def infer(turn: TurnContext, *, parts: Parts, account: Account) -> TurnCon
     return attrs.evolve(turn, tool_plan=plan)
 
 
-def _offered(turn: TurnContext) -> tuple[OfferedTool, ...]:
+async def _offered(turn: TurnContext, parts: Parts, account: Account) -> tuple[OfferedTool, ...]:
     by_tool: dict[ToolId, list[RuleId]] = {}
     for rule in turn.active_rules:
-        for tool in rule.tools:
-            by_tool.setdefault(tool, []).append(rule.id)
-    tools = turn.snapshot.tools
-    return tuple(
-        OfferedTool(tools[tool], tuple(rules)) for tool, rules in by_tool.items() if tool in tools
-    )
+        for offer in rule.tools:
+            by_tool.setdefault(offer, []).append(rule.id)
+    offered: list[OfferedTool] = []
+    for known, rules in by_tool.items():
+        tool = turn.snapshot.tools.get(known)
+        if tool is None:
+            continue
+        try:
+            tool = await parts.gate.describe(tool, turn)
+        except Exception as exc:
+            account.degrade(f"tool {tool.name}", exc, "offered it as declared")
+        offered.append(OfferedTool(tool, tuple(rules)))
+    return tuple(offered)
 
 
 async def call(

@@ -53,6 +53,7 @@ async def discover(
             *(candidate.rule.id for candidate in turn.candidates),
             *snapshot.bypass,
             *kept,
+            *turn.state.awaiting,
             *hits,
         ),
     )

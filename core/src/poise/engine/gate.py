@@ -71,6 +71,18 @@ class ToolGate:
         self._timeout = timeout
         self._result_limit = result_limit
 
+    async def describe(self, tool: Tool, turn: TurnContext) -> Tool:
+        """Return a tool as its service describes it for this customer.
+
+        Raises:
+            Exception: Whatever the service raises; the caller goes on with the tool as declared.
+        """
+        service = self._services.get(tool.service)
+        if service is None:
+            return tool
+        with anyio.fail_after(self._timeout):
+            return await service.describe(tool, _context(turn, ""))
+
     async def call(self, call: ToolCall, turn: TurnContext) -> ToolOutcome:
         """Return what came of `call`; never raises.
 

@@ -188,6 +188,11 @@ class Agent:
         named = text("variable", "name", name)
         thing = f"variable {named!r}"
         fetched_by = [] if tool is None else [declared_tool(self._draft, thing, "tool", given=tool)]
+        needed = [each.name for each in tool.parameters if each.required] if tool else []
+        if needed:
+            raise InvalidValueError(
+                thing, "tool", f"needs {', '.join(needed)}, and nobody is there to ask for it"
+            )
         variable = variables.Variable(
             id=VariableId(stable_id("variable", self.id, key_of(thing, id, named))),
             agent=self.id,

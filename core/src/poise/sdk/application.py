@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
+import anyio.to_thread
 
 from poise.app.runtime import Runtime
 from poise.app.startup import start
@@ -104,6 +105,8 @@ class Application:
             overrides=self._settings,
         )
         runtime = Runtime.build(config, plugins, overrides=self._overrides)
+        # What was declared before went with the runtime that it was declared for.
+        self._drafts, self._published = {}, {}
         self._runtime = await self._stack.enter_async_context(runtime)
         return self
 
@@ -276,13 +279,15 @@ class Application:
         """
         async with self._publishing:
             due = [
-                (draft.revision, draft.compile())
+                (draft.revision, draft.compilation())
                 for draft, _ in self._drafts.values()
                 if self._published.get(draft.agent.id) != draft.revision
             ]
+            # All of them before any is published: one that can't be compiled changes nothing.
+            compiled = [(revision, await anyio.to_thread.run_sync(work)) for revision, work in due]
             host = current_host()
             progress = self._progress or (host.progress if host else None)
-            for revision, snapshot in due:
+            for revision, snapshot in compiled:
                 await self.runtime.publish(snapshot, progress)
                 self._published[snapshot.agent.id] = revision
 
@@ -334,7 +339,7 @@ class Application:
             agent.id if isinstance(agent, Agent) else AgentId(agent),
             _customer_id(customer),
             session=None if id is None else SessionId(text("session", "id", id)),
-            title=title,
+            title=optional_text("session", "title", title),
         )
         return Session(self.runtime, self.scope, opened, refresh=self._refresh)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 import attrs
@@ -149,10 +150,15 @@ class Draft:
         Raises:
             InvalidValueError: Something names what does not exist, or tags close a cycle.
         """
-        return compile_catalog(
+        return self.compilation()()
+
+    def compilation(self) -> Callable[[], CatalogSnapshot]:
+        """Return the compilation of what is declared now; a thread may do it while more is."""
+        return functools.partial(
+            compile_catalog,
             self.agent,
             rules=self._all(Rule),
-            relations=self._relations,
+            relations=tuple(self._relations),
             tools=self._all(Tool),
             canned_responses=self._all(CannedResponse),
             terms=self._all(Term),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 import attrs
 
+from poise.errors import StoreError
 from poise.sdk.arguments import texts
 from poise.turn.ledger import Ledger, ledger_from_json
 from poise.values.events import Event, EventKind, Source
@@ -109,6 +110,7 @@ class Session:
         Raises:
             InvalidValueError: The message is blank, or a plugin refused it; or something declared
                 since the last turn can't be compiled.
+            StoreError: The storage failed.
         """
         await self._refresh()
         event = await self._runtime.receive(self._scope, self.id, message)
@@ -145,6 +147,7 @@ class Session:
         """Return what follows `event` up to `ready`, or up to where nothing more is to come."""
         heard: list[Event] = []
         answered = False
+        failure: StoreError | None = None
 
         async def stop_when_idle() -> None:
             await self._runtime.dispatcher.idle(self.id)
@@ -153,10 +156,15 @@ class Session:
         with anyio.move_on_after(limit):
             async with anyio.create_task_group() as group:
                 group.start_soon(stop_when_idle)
-                async for each in self._runtime.reply(self._scope, self.id, after=event.offset):
-                    heard.append(each)
-                answered = True
+                try:
+                    async for each in self._runtime.reply(self._scope, self.id, after=event.offset):
+                        heard.append(each)
+                    answered = True
+                except StoreError as exc:
+                    failure = exc  # raised outside of the group, which would wrap it
                 group.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
         if answered:
             return heard
         return (await self._store.read(self.id, start=event.offset + 1)).events

@@ -41,12 +41,19 @@ _MODES = st.sampled_from(DependencyMode)
 _GROUPS = st.sampled_from((None, "g", "h"))
 _VERDICTS = st.sampled_from((VerdictKind.APPLIES,) * 4 + tuple(VerdictKind))
 _PROBABILITIES = st.none() | st.floats(0.0, 1.0)
+_JUDGEMENTS = st.tuples(_VERDICTS, _PROBABILITIES, st.booleans())
+_SHAPES = st.tuples(_MAKERS, _TRAITS)
 _PARTS = st.sampled_from(("judged", "judged", "judged", "shown", "away"))
 
 
 def rules(title: str = "a rule") -> st.SearchStrategy[Rule]:
     """Draw a policy or an observation called `title`; its id follows from the title."""
-    return st.tuples(_MAKERS, _TRAITS).map(lambda drawn: drawn[0](title, **drawn[1]))
+    return _SHAPES.map(lambda shape: _rule(title, shape))
+
+
+def _rule(title: str, shape: tuple[Callable[..., Rule], dict[str, object]]) -> Rule:
+    make, traits = shape
+    return make(title, **traits)
 
 
 def ends(among: Sequence[Rule]) -> st.SearchStrategy[End]:
@@ -72,7 +79,7 @@ def _relation(
 def catalogs(draw: st.DrawFn, max_rules: int = 7, max_relations: int = 12) -> CatalogSnapshot:
     """Draw a compiled catalog; relations that would form a refused cycle are left out."""
     count = draw(st.integers(2, max_rules))
-    drawn = [draw(rules(f"rule {number}")) for number in range(count)]
+    drawn = [_rule(f"rule {number}", draw(_SHAPES)) for number in range(count)]
     wanted = draw(st.lists(relations(drawn), max_size=max_relations))
     try:
         return catalog_of(drawn, wanted)
@@ -90,14 +97,12 @@ def catalogs(draw: st.DrawFn, max_rules: int = 7, max_relations: int = 12) -> Ca
 
 def verdicts(rule: Rule) -> st.SearchStrategy[Verdict]:
     """Draw a verdict on `rule`; applying ones are the most frequent."""
-    return st.builds(
-        Verdict,
-        rule=st.just(rule.id),
-        kind=_VERDICTS,
-        judged_by=st.just("drawn"),
-        probability=_PROBABILITIES,
-        from_code=st.booleans(),
-    )
+    return _JUDGEMENTS.map(lambda judgement: _verdict(rule, judgement))
+
+
+def _verdict(rule: Rule, judgement: tuple[VerdictKind, float | None, bool]) -> Verdict:
+    kind, probability, from_code = judgement
+    return Verdict(rule.id, kind, "drawn", probability, from_code=from_code)
 
 
 @st.composite
@@ -112,7 +117,7 @@ def resolution_requests(
     for rule in snapshot.rules.values():
         part = draw(_PARTS)
         if part == "judged":
-            given.append(draw(verdicts(rule)))
+            given.append(_verdict(rule, draw(_JUDGEMENTS)))
         elif part == "shown":
             shown.append(rule)
     ids = list(snapshot.rules)

@@ -83,6 +83,15 @@ class CallLine:
 
 
 @attrs.frozen
+class AskedLine:
+    """What the reply asks the customer for: the arguments of a tool, and who wants it called."""
+
+    tool: str
+    rules: tuple[str, ...]
+    parameters: tuple[str, ...]
+
+
+@attrs.frozen
 class CompositionLine:
     """How the reply was made: the mode, who set it, what was in view and what was chosen."""
 
@@ -121,6 +130,7 @@ class Ledger:
         lines: One per candidate.
         requests: One per request to a model.
         calls: One per tool call or refusal.
+        asked: What the reply asks the customer for, so that a tool can be called.
         composition: How the reply was made.
         degradations: What failed.
         omissions: What a budget left out.
@@ -140,6 +150,7 @@ class Ledger:
     lines: tuple[LedgerLine, ...] = ()
     requests: tuple[RequestLine, ...] = ()
     calls: tuple[CallLine, ...] = ()
+    asked: tuple[AskedLine, ...] = ()
     composition: CompositionLine | None = None
     degradations: tuple[Degradation, ...] = ()
     omissions: tuple[str, ...] = ()
@@ -176,6 +187,10 @@ def ledger_from_json(data: Mapping[str, Any]) -> Ledger:
             "calls": tuple(
                 _read(CallLine, {**line, "why": tuple(line.get("why", ()))})
                 for line in data.get("calls", ())
+            ),
+            "asked": tuple(
+                AskedLine(line["tool"], tuple(line["rules"]), tuple(line["parameters"]))
+                for line in data.get("asked", ())
             ),
             "composition": None
             if composition is None

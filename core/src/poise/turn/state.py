@@ -25,7 +25,7 @@ from poise.values.sessions import SessionMode
 K = TypeVar("K")
 V = TypeVar("V")
 
-FOLD_VERSION = 1
+FOLD_VERSION = 2
 """Raised whenever the fold makes something else of the same events, so that checkpoints of an
 earlier version are worked out afresh instead of believed."""
 
@@ -49,6 +49,14 @@ class Owed:
 
     offset: int
     what: str
+
+
+@attrs.frozen
+class Awaited:
+    """What the last reply asked the customer for, on behalf of a rule: a tool's arguments."""
+
+    tool: str
+    parameters: tuple[str, ...]
 
 
 @attrs.frozen
@@ -84,6 +92,7 @@ class SessionState:
         applied: Policies whose action was carried out, with the offset.
         partly: Policies of which something is owed.
         calls: Tool calls by key.
+        awaiting: Rules for whose sake the last reply asked the customer for something.
         unanswered: Offsets of customer messages that no sent reply has answered.
         unsettled: The last sent turn, while its `settled` event is missing.
         mode: Who answers.
@@ -102,6 +111,7 @@ class SessionState:
     applied: Mapping[RuleId, int] = attrs.field(factory=dict, converter=_frozen, hash=False)
     partly: Mapping[RuleId, Owed] = attrs.field(factory=dict, converter=_frozen, hash=False)
     calls: Mapping[str, RecordedCall] = attrs.field(factory=dict, converter=_frozen, hash=False)
+    awaiting: Mapping[RuleId, Awaited] = attrs.field(factory=dict, converter=_frozen, hash=False)
     unanswered: tuple[int, ...] = ()
     unsettled: Unsettled | None = None
     mode: SessionMode = SessionMode.AUTO
@@ -166,6 +176,7 @@ class _Draft:
         self.applied = _Growing(state.applied)
         self.partly = _Growing(state.partly)
         self.calls = _Growing(state.calls)
+        self.awaiting = state.awaiting
         self.unanswered = list(state.unanswered)
         self.unsettled = state.unsettled
         self.mode = state.mode
@@ -188,6 +199,7 @@ class _Draft:
             applied=self.applied.frozen(),
             partly=self.partly.frozen(),
             calls=self.calls.frozen(),
+            awaiting=self.awaiting,
             unanswered=tuple(self.unanswered),
             unsettled=self.unsettled,
             mode=self.mode,
@@ -272,6 +284,7 @@ def _match(draft: _Draft, event: Event) -> None:
         return  # a cancelled or failed turn leaves only its tool calls
     upto = number(data.get("upto", event.offset))
     labels = texts(data.get("labels"))
+    draft.awaiting = _awaiting(data)
     assumed: list[RuleId] = []
     for line in _lines(data):
         if line.hit_at is not None:
@@ -292,6 +305,14 @@ def _match(draft: _Draft, event: Event) -> None:
     draft.unsettled = None if event.turn is None else Unsettled(event.turn, tuple(assumed))
     if labels:
         draft.labels |= frozenset(labels)
+
+
+def _awaiting(data: Mapping[str, Any]) -> Mapping[RuleId, Awaited]:
+    found: dict[RuleId, Awaited] = {}
+    for line in map(mapping, items(data.get("asked"))):
+        asked = Awaited(text(line.get("tool")), tuple(texts(line.get("parameters"))))
+        found.update(dict.fromkeys(map(RuleId, texts(line.get("rules"))), asked))
+    return found
 
 
 def _hit(draft: _Draft, rule: RuleId, at: int) -> None:

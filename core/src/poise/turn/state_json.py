@@ -8,6 +8,7 @@ from typing import Any
 from poise.errors import InvalidValueError
 from poise.turn.state import (
     FOLD_VERSION,
+    Awaited,
     Membership,
     Owed,
     RecordedCall,
@@ -32,6 +33,9 @@ def state_to_json(state: SessionState) -> dict[str, Any]:
         "applied": dict(state.applied),
         "partly": {rule: [owed.offset, owed.what] for rule, owed in state.partly.items()},
         "calls": {key: _call_to_json(call) for key, call in state.calls.items()},
+        "awaiting": {
+            rule: [asked.tool, list(asked.parameters)] for rule, asked in state.awaiting.items()
+        },
         "unanswered": list(state.unanswered),
         "unsettled": None
         if state.unsettled is None
@@ -56,12 +60,14 @@ def _call_to_json(call: RecordedCall) -> dict[str, Any]:
     }
 
 
-def state_from_json(data: Mapping[str, Any]) -> SessionState:
+def state_from_json(data: object) -> SessionState:
     """Return the state that `state_to_json` wrote.
 
     Raises:
         InvalidValueError: It is of another version of the fold, or damaged: fold from scratch.
     """
+    if not isinstance(data, Mapping):
+        raise InvalidValueError("checkpoint", "state", "is damaged (it is no mapping)")
     version = data.get("version")
     if version != FOLD_VERSION:
         raise InvalidValueError(
@@ -83,6 +89,10 @@ def _state(data: Mapping[str, Any]) -> SessionState:
         applied=data["applied"],
         partly={RuleId(rule): Owed(*row) for rule, row in data["partly"].items()},
         calls={key: RecordedCall(**call) for key, call in data["calls"].items()},
+        awaiting={
+            RuleId(rule): Awaited(tool, tuple(parameters))
+            for rule, (tool, parameters) in data["awaiting"].items()
+        },
         unanswered=tuple(data["unanswered"]),
         unsettled=None
         if unsettled is None

@@ -37,8 +37,8 @@ class Fields:
 
     `std.` names the customer, the agent, variables and the arguments that tools still miss.
     `generic.` is for a language model, so here it has no value. Any other name is looked up in
-    this turn's tool results (newest first), what hooks contributed, results of earlier turns
-    (newest first) and variables; a dotted name walks records and nothing else. A value is missing
+    this turn's tool results with the arguments they were asked for (newest first), what hooks
+    contributed, those of earlier turns (newest first) and variables; a dotted name walks records and nothing else. A value is missing
     when it is absent, `None`, or has no plain form; zero, false and empty are values.
 
     An earlier result of a tool that this turn tried in vain is not read: the reply would state as
@@ -116,6 +116,7 @@ def _this_turn(turn: TurnContext) -> Iterator[Mapping[str, Any]]:
             yield outcome.result.fields
             if isinstance(outcome.result.data, Mapping):
                 yield outcome.result.data
+            yield outcome.call.arguments
     # What the tool caller calls already known answers this turn as well as a fresh result.
     for key in turn.tool_plan.already.values():
         call = turn.state.calls.get(key)
@@ -123,6 +124,7 @@ def _this_turn(turn: TurnContext) -> Iterator[Mapping[str, Any]]:
             yield call.fields
             if isinstance(call.data, Mapping):
                 yield call.data
+            yield call.arguments
 
 
 def _earlier_turns(turn: TurnContext) -> Iterator[Mapping[str, Any]]:
@@ -136,6 +138,7 @@ def _earlier_turns(turn: TurnContext) -> Iterator[Mapping[str, Any]]:
             yield call.fields
             if isinstance(call.data, Mapping):
                 yield call.data
+            yield call.arguments
 
 
 def _walk(record: object, names: Sequence[str]) -> Any:  # whatever stands there

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-WIDEST = 512
+WIDEST = 384
 NARROWEST = 128
 _NUMBERS = 1_950_000
 """Numbers in the matrix of all heads: more would not stay in cache, and scoring would wait for

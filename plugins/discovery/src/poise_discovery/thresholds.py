@@ -27,8 +27,8 @@ FEW_SCORES = 20
 
 _CAUTIOUS_FLOOR = -1.5  # the threshold of a catalog that is too small to choose one
 _LEADS = (0.0, 0.25, 0.5, 0.75)
-_KNEES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
-_WORTH = 0.98  # a lead must spare at least a fiftieth of what is admitted
+_PLAIN = 0.35  # of held-out phrases score lower for their own rule than what counts as plain
+_WORTH = 0.98  # a higher lead must spare at least a fiftieth of what is admitted
 _SURCHARGES = tuple(step * 0.25 for step in range(25))
 _JOINED_SHARE = 0.1
 
@@ -63,26 +63,24 @@ def choose(held: HeldOut, target: float) -> Thresholds:
     """Return the thresholds that admit least at recall `target`, on texts no head had seen.
 
     Among the leads, the one wins that admits fewest rules for a message of a rule and for a
-    neutral message, taken together.
+    neutral message, taken together: a catalog whose messages bring up several rules has none.
     """
     rows, rules = np.nonzero(held.truth)
     if len(rows) < FEW_SCORES:
         return Thresholds(_CAUTIOUS_FLOOR, target=target)
     quantile = 1.0 - _cautious(target, len(rows), held.truth.shape[1])
     weights = 1.0 / np.maximum(held.truth.sum(axis=0), 1)[rules]
-    best: Thresholds | None = None
-    least = np.inf
+    knee = weighted_quantile(held.scores[rows, rules], weights, _PLAIN)
+    best, least = Thresholds(_CAUTIOUS_FLOOR, target=target), np.inf
     for lead in _LEADS:
-        for knee in _KNEES if lead else (0.0,):
-            scores = raised(held.scores, lead, knee)
-            base = weighted_quantile(scores[rows, rules], weights, quantile)
-            admitted = (((scores >= base) & ~held.unknown).sum(axis=1) * held.weights).sum()
-            cost = float(admitted / held.weights.sum())
-            if len(held.background):
-                cost += float((raised(held.background, lead, knee) >= base).sum(axis=1).mean())
-            if cost < least * (_WORTH if best is None or best.lead == 0.0 else 1.0):
-                best, least = Thresholds(base, lead, knee, target=target), cost
-    assert best is not None  # noqa: S101  # the first lead always beats infinity
+        scores = raised(held.scores, lead, knee)
+        base = weighted_quantile(scores[rows, rules], weights, quantile)
+        admitted = (((scores >= base) & ~held.unknown).sum(axis=1) * held.weights).sum()
+        cost = float(admitted / held.weights.sum())
+        if len(held.background):
+            cost += float((raised(held.background, lead, knee) >= base).sum(axis=1).mean())
+        if cost < least * _WORTH:
+            best, least = Thresholds(base, lead, knee, target=target), cost
     return attrs.evolve(best, joined=_joined_surcharge(held, best))
 
 

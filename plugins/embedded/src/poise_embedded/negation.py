@@ -96,7 +96,10 @@ _DENIES = re.compile(
     r"|\b(?:non|mai|nessun[oa]?)\b"
     r"|\b(?:não|nao|nem|nenhuma?)\b"
     r"|\b(?:niet|geen|nooit)\b"
-    r"|\bnigdy\b",
+    r"|\bnigdy\b"
+    r"|\b(?:nobody|no\s+one|nadie|niemand|ninguém|nikt)\b"
+    r"|\b(?:nothing\s+to\s+do|nada\s+que\s+ver|rien\s+à\s+voir|nichts\b.*\bzu\s+tun|"
+    r"niente\s+a\s+che|nada\s+a\s+ver|niets\s+te\s+maken|nic\s+wspólnego)\b",
     re.IGNORECASE,
 )
 

@@ -1,4 +1,4 @@
-"""What this distribution offers: two matchers, the default planner, and their settings."""
+"""What this distribution offers: three matchers, the default planner, and their settings."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ def poise_config(sections: Sections) -> None:
 
 @hookimpl
 def poise_provide(offers: Offers) -> None:
+    offers.add(Matcher, "answering", "poise_matching.answering:AnsweringMatcher")
     offers.add(Matcher, "code", "poise_matching.code:CodeMatcher")
     offers.add(Matcher, "decision_batch", "poise_matching.decision_batch:DecisionBatchMatcher")
     offers.add(Planner, "default", "poise_matching.planner:EffortPlanner", default=True)

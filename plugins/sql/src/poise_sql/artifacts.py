@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlite3 import Connection
+
+from sqlalchemy import bindparam, delete, insert, select
 
 from poise.ports.stores import ArtifactStore
 from poise_sql.database import SQLiteDatabase
+from poise_sql.prepared import Prepared
 from poise_sql.schema import ARTIFACTS
+
+_LOAD = Prepared(select(ARTIFACTS.c.bytes).where(ARTIFACTS.c.key == bindparam("at_key")))
+_REMOVE = Prepared(delete(ARTIFACTS).where(ARTIFACTS.c.key == bindparam("at_key")))
+_ADD = Prepared(insert(ARTIFACTS))
 
 
 class SQLiteArtifactStore(ArtifactStore):
@@ -16,12 +23,12 @@ class SQLiteArtifactStore(ArtifactStore):
         self._database = database
 
     async def load(self, key: str) -> bytes | None:
-        statement = select(ARTIFACTS.c.bytes).where(ARTIFACTS.c.key == key)
-        return await self._database.read(lambda connection: connection.execute(statement).scalar())
+        row = await self._database.read(lambda connection: _LOAD.one(connection, at_key=key))
+        return None if row is None else bytes(row[0])
 
     async def save(self, key: str, data: bytes) -> None:
         def write(connection: Connection) -> None:
-            connection.execute(delete(ARTIFACTS).where(ARTIFACTS.c.key == key))
-            connection.execute(insert(ARTIFACTS), {"key": key, "bytes": data})
+            _REMOVE.do(connection, at_key=key)
+            _ADD.do(connection, key=key, bytes=data)
 
         await self._database.write(write)

@@ -10,12 +10,10 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable
-from pathlib import Path
+from sqlite3 import Connection
 from typing import TypeVar
 
 import anyio
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
-from sqlalchemy.exc import DBAPIError
 
 from poise.errors import ConfigError, InvalidValueError, StoreError
 from poise_sql.migrating import migrate
@@ -62,7 +60,7 @@ class SQLiteDatabase:
         Raises:
             StoreError: The database could not do it; nothing was changed.
         """
-        return await self._writes.run(lambda: self._transact(self._writer, work))
+        return await self._writes.run(lambda: self._transact(self._writer, work, "BEGIN IMMEDIATE"))
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Return what `work` returns, from a transaction that sees one state of the database.
@@ -70,20 +68,28 @@ class SQLiteDatabase:
         Raises:
             StoreError: The database could not do it.
         """
-        return await self._reads.run(lambda: self._transact(self._reader, work))
+        return await self._reads.run(lambda: self._transact(self._reader, work, "BEGIN"))
 
-    def _transact(self, connection: Connection | None, work: Callable[[Connection], T]) -> T:
+    def _transact(
+        self, connection: Connection | None, work: Callable[[Connection], T], begin: str
+    ) -> T:
         if connection is None:
             raise StoreError(f"{self._path} is not open: start the stores first")
         try:
-            with connection.begin():
-                return work(connection)
-        except DBAPIError as exc:
-            raise StoreError(f"{self._path}: {self._reason(exc)}") from exc
+            connection.execute(begin)
+            try:
+                result = work(connection)
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+        except sqlite3.Error as exc:
+            raise StoreError(f"{self._path}: {_reason(exc)}") from exc
         except UnicodeEncodeError as exc:
             raise InvalidValueError(
                 "id or name", "text", "holds half a surrogate pair, which can't be stored"
             ) from exc
+        return result
 
     # -- opening and closing --
 
@@ -104,19 +110,19 @@ class SQLiteDatabase:
                 f"set sql.path to a place that can be written to"
             ) from exc
         try:
-            engine = _engine(path, self._settings)
-            self._writer = _connection(engine, "BEGIN IMMEDIATE")
-            with self._writer.begin():
-                migrate(self._writer, str(path))
-                self._check(self._writer)
-            self._reader = _connection(engine, "BEGIN")
-        except DBAPIError as exc:
-            raise ConfigError(f"sql.path {path}: {self._reason(exc)}") from exc
+            self._writer = _connect(self._settings)
+            self._writer.execute("BEGIN IMMEDIATE")
+            migrate(self._writer, str(path))
+            self._writer.commit()
+            self._check(self._writer)
+            self._reader = _connect(self._settings)
+        except sqlite3.Error as exc:
+            raise ConfigError(f"sql.path {path}: {_reason(exc)}") from exc
 
     def _check(self, connection: Connection) -> None:
         if self._path.stat().st_size > _CHECKED_UP_TO:
             return
-        found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+        ((found,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
         if found != "ok":
             raise ConfigError(
                 f"sql.path {self._path} is damaged ({found}): restore a copy of it, or move it "
@@ -133,14 +139,6 @@ class SQLiteDatabase:
         if writer is not None:
             writer.close()
 
-    def _reason(self, exc: DBAPIError) -> str:
-        """Return what went wrong, and what mends it."""
-        said = str(exc.orig)
-        for sign, mend in _MENDS.items():
-            if sign in said:
-                return f"{said}; {mend}"
-        return said
-
 
 _MENDS = {
     "locked": "another process has been writing for longer than sql.busy_timeout: find it, "
@@ -156,31 +154,33 @@ _MENDS = {
 }
 
 
-def _engine(path: Path, settings: SqlSettings) -> Engine:
-    engine = create_engine(
-        URL.create("sqlite+pysqlite", database=str(path)),
-        connect_args={
-            "timeout": settings.busy_timeout,
-            "check_same_thread": False,  # worker threads take turns, one at a time
-            "isolation_level": None,  # transactions begin as `_connection` says
-        },
-        poolclass=NullPool,
+def _reason(exc: sqlite3.Error) -> str:
+    """Return what went wrong, and what mends it."""
+    said = str(exc)
+    for sign, mend in _MENDS.items():
+        if sign in said:
+            return f"{said}; {mend}"
+    return said
+
+
+def _connect(settings: SqlSettings) -> Connection:
+    connection = sqlite3.connect(
+        settings.path,
+        timeout=settings.busy_timeout,
+        check_same_thread=False,  # worker threads take turns, one at a time
+        isolation_level=None,  # transactions begin as `_transact` says, and only there
     )
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: sqlite3.Connection, _record: object) -> None:
-        try:
-            _use_write_ahead_log(connection, settings.busy_timeout)
-            connection.execute(f"PRAGMA synchronous = {settings.synchronous}")
-            connection.execute("PRAGMA foreign_keys = ON")
-        except sqlite3.Error:
-            connection.close()
-            raise
-
-    return engine
+    try:
+        _use_write_ahead_log(connection, settings.busy_timeout)
+        connection.execute(f"PRAGMA synchronous = {settings.synchronous}")
+        connection.execute("PRAGMA foreign_keys = ON")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
-def _use_write_ahead_log(connection: sqlite3.Connection, patience: float) -> None:
+def _use_write_ahead_log(connection: Connection, patience: float) -> None:
     """Switch the file to its write-ahead log, which may take a moment of having it alone."""
     deadline = time.monotonic() + patience
     while True:
@@ -193,9 +193,3 @@ def _use_write_ahead_log(connection: sqlite3.Connection, patience: float) -> Non
             time.sleep(0.01)
         else:
             return
-
-
-def _connection(engine: Engine, begin: str) -> Connection:
-    connection = engine.connect()
-    event.listen(connection, "begin", lambda each: each.exec_driver_sql(begin))
-    return connection

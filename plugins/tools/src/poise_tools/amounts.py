@@ -70,7 +70,7 @@ def tidy(value: int | float) -> int | float:
 
 def in_context(reading: Reading, text: str) -> Reading:
     """Return the reading with its currency, its unit, and whether it is an amount at all."""
-    reading = _with_currency(reading, text)
+    reading = attrs.evolve(_with_currency(reading, text), held=reading.span)
     after = WORD.match(text, _skip(text, reading.end))
     unit = stem(after[0]) if after else ""
     if text[reading.end : reading.end + 2].lstrip().startswith("%"):

@@ -99,7 +99,9 @@ class ReadingToolCaller(ToolCaller):
         earlier = [
             (key, known)
             for key, known in turn.state.calls.items()
-            if known.tool == tool.name and known.arguments == call.arguments
+            if known.tool == tool.name
+            and known.arguments == call.arguments
+            and known.stage != ToolStage.REFUSED.value
         ]
         if not earlier:
             return None
@@ -176,11 +178,9 @@ def _refused(tool: Tool, problems: Mapping[str, str]) -> Insight:
 def _not_again(tool: Tool, key: str, known: RecordedCall) -> _Decision:
     if known.stage == ToolStage.FINISHED.value and known.error is None:
         return _Decision(already=key)
-    if known.stage == ToolStage.REFUSED.value:
-        return _Decision()
     note = (
-        f"an earlier attempt with the same values failed or was cut off ({known.error or 'no '}"
-        f"{'' if known.error else 'answer'}); it is tried again when the customer asks for it"
+        f"an earlier attempt with the same values came to nothing that is known "
+        f"({known.error or 'no answer'}); it is made again when the customer asks for it again"
     )
     return _Decision(insight=Insight(tool.name, note=note))
 

@@ -1,7 +1,8 @@
 """Who gets what: which parameter each reading of an exchange belongs to, or nobody.
 
 A claim is ranked by what supports it: the parameter's own words beside the value, then the agent
-having just asked for it, then a form that says what it is, then merely being the only candidate.
+having just asked for it, then a form that says what it is, then a currency or a verb of paying
+beside an amount, then merely being the only candidate.
 Where two parameters claim one place equally well, or one parameter is left with two values, the
 place or the parameter stays open.
 """
@@ -30,7 +31,11 @@ _NEAR_BEFORE = 4  # words before a value among which the parameter's own may sta
 _NEAR_AFTER = 2
 _AROUND = 80  # characters on either side of a value that are looked at for words
 
+_LEADING = frozenset(vocabulary("from to by until till on at for in since before after"))
+"""Words that speak of what follows them, never of what stands before."""
+
 _SENTENCE_END = re.compile(r"[.!?;\n](?:\s|$)")
+_OR = re.compile(r"^[^.!?;\n]*\bor\b[^.!?;\n]*$", re.IGNORECASE)
 _CORRECTION = re.compile(
     r"\b(?:no|sorry|actually|i meant|i mean|make (?:it|that)|instead|correction|rather|oops)\b",
     re.IGNORECASE,
@@ -43,7 +48,8 @@ class Support(IntEnum):
     NAMED = 0
     ASKED = 1
     FORM = 2
-    ALONE = 3
+    LIKELY = 3
+    ALONE = 4
 
 
 @attrs.frozen
@@ -76,12 +82,22 @@ class Claim:
         """How well it is supported; the lower is the better."""
         return (self.support, self.distance)
 
+    @property
+    def tier(self) -> Support:
+        """How well it stands against other values of the same parameter.
+
+        What is known by its form stands as well as what is named: `ORD-1 or order ORD-2`.
+        """
+        if self.reading.decisive:
+            return Support.NAMED
+        return self.support if self.support < Support.FORM else Support.ALONE
+
     def contests(self, other: Claim) -> bool:
         """Say whether both want the same place, for different parameters."""
         return (
             self.name != other.name
             and self.place == other.place
-            and overlaps(self.reading.span, (other.reading.span,))
+            and overlaps(self.reading.core, (other.reading.core,))
         )
 
 
@@ -110,7 +126,7 @@ def assign(wanted: Sequence[Wanted], passages: Sequence[Passage], *, is_linked: 
     Args:
         wanted: The parameters, each with its readings of every passage.
         passages: Of the exchange, oldest first.
-        is_linked: It belongs to the request under way, so a value that merely stands alone counts.
+        is_linked: It belongs to the request under way, so a value that nothing names counts too.
     """
     claims = _claims(wanted, passages, is_linked)
     lists = {each.parameter.name for each in wanted if each.parameter.kind is ParameterKind.LIST}
@@ -123,7 +139,7 @@ def assign(wanted: Sequence[Wanted], passages: Sequence[Passage], *, is_linked: 
             if name in taken:
                 continue
             held = _held(name, claims, taken)
-            chosen = held if name in lists else _settle(held, passages)
+            chosen = held if name in lists else _settle(held, claims, passages)
             if chosen:
                 taken[name] = chosen
                 settled = True
@@ -141,40 +157,29 @@ def _claims(wanted: Sequence[Wanted], passages: Sequence[Passage], is_linked: bo
         words = own_words[parameter.name]
         money = is_money(parameter)
         for place, readings in enumerate(each.readings):
+            text = passages[place].text
             for reading in readings:
-                distance = _distance(reading, passages[place].text, words)
-                if money and distance is None and not reading.doubtful:
-                    if reading.currencies:
-                        distance = _NEAR_BEFORE + 1
-                    else:
-                        distance = _distance(reading, passages[place].text, _MONEY_VERBS)
-                        distance = None if distance is None else distance + _NEAR_BEFORE
-                support = _support(reading, each, distance)
-                if support is None or (support is Support.ALONE and not is_linked):
-                    continue
-                claims.append(
-                    Claim(
-                        parameter.name,
-                        place,
-                        reading,
-                        support,
-                        distance if support is Support.NAMED and distance is not None else 0,
-                    )
+                distance = _distance(reading, text, words)
+                paid = money and (
+                    bool(reading.currencies) or _distance(reading, text, _MONEY_VERBS) is not None
                 )
+                support = Support.NAMED if distance is not None else _support(reading, each, paid)
+                if support is None or (support >= Support.LIKELY and not is_linked):
+                    continue
+                claims.append(Claim(parameter.name, place, reading, support, distance or 0))
     return claims
 
 
-def _support(reading: Reading, wanted: Wanted, distance: int | None) -> Support | None:
-    if distance is not None:
-        return Support.NAMED
+def _support(reading: Reading, wanted: Wanted, is_paid: bool) -> Support | None:
     if wanted.is_asked:
         return Support.ASKED
     if reading.doubtful:
         return None
     if reading.decisive:
         return Support.FORM
-    # An optional argument is never taken for the mere reason that a value is there.
-    return Support.ALONE if wanted.parameter.required else None
+    if not wanted.parameter.required:
+        return None  # an optional argument is not taken for the mere reason that a value is there
+    return Support.LIKELY if is_paid else Support.ALONE
 
 
 def _own_words(parameters: Sequence[Parameter]) -> Mapping[str, frozenset[str]]:
@@ -204,7 +209,7 @@ def _distance(reading: Reading, text: str, words: frozenset[str]) -> int | None:
     after = after[: end.start()] if end else after
     following = [stem(match[0]) for match in WORD.finditer(after)][:_NEAR_AFTER]
     for steps, word in enumerate(following, start=2):
-        if word in words:
+        if word in words and word not in _LEADING:
             found.append(steps)
             break
     return min(found, default=None)
@@ -213,7 +218,7 @@ def _distance(reading: Reading, text: str, words: frozenset[str]) -> int | None:
 def _held(
     name: str, claims: Sequence[Claim], taken: Mapping[str, tuple[Claim, ...]]
 ) -> tuple[Claim, ...]:
-    """Return the parameter's best supported claims that nobody contests as well or better."""
+    """Return the parameter's claims that nobody contests as well or better."""
     held = [
         claim
         for claim in claims
@@ -221,8 +226,7 @@ def _held(
         and all(claim.rank < other.rank for other in _rivals(claim, claims, taken))
         and not _is_used(claim, taken)
     ]
-    best = min((claim.support for claim in held), default=None)
-    return tuple(claim for claim in held if claim.support is best)
+    return tuple(held)
 
 
 def _may_hold(name: str, claims: Sequence[Claim], taken: Mapping[str, tuple[Claim, ...]]) -> bool:
@@ -245,17 +249,33 @@ def _is_used(claim: Claim, taken: Mapping[str, tuple[Claim, ...]]) -> bool:
     return any(claim.contests(other) for holding in taken.values() for other in holding)
 
 
-def _settle(held: tuple[Claim, ...], passages: Sequence[Passage]) -> tuple[Claim, ...]:
-    """Return the one claim that all agree with, the last one where it corrects the others."""
+def _settle(
+    held: tuple[Claim, ...], claims: Sequence[Claim], passages: Sequence[Passage]
+) -> tuple[Claim, ...]:
+    """Return the one claim that all agree with; a later message may correct the earlier ones."""
     if not held:
         return ()
-    latest = [claim for claim in held if claim.place == held[-1].place]
-    if len({_key(claim) for claim in held}) == 1:
-        return (held[-1],)
-    corrects = held[0].place != held[-1].place and _CORRECTION.search(passages[held[-1].place].text)
-    if corrects and len({_key(claim) for claim in latest}) == 1:
-        return (latest[-1],)
-    return ()
+    last = max(claim.place for claim in held)
+    if last > held[0].place and _CORRECTION.search(passages[last].text):
+        held = tuple(claim for claim in held if claim.place == last)
+    best = min(claim.tier for claim in held)
+    held = tuple(claim for claim in held if claim.tier is best)
+    if len({_key(claim) for claim in held}) > 1:
+        return ()
+    others = [claim for claim in claims if claim.name == held[0].name and claim not in held]
+    if any(_is_alternative(claim, other, passages) for claim in held for other in others):
+        return ()
+    return (held[-1],)
+
+
+def _is_alternative(claim: Claim, other: Claim, passages: Sequence[Passage]) -> bool:
+    """Say whether an `or` joins two different values."""
+    if claim.place != other.place or _key(claim) == _key(other):
+        return False
+    start = min(claim.reading.end, other.reading.end)
+    end = max(claim.reading.start, other.reading.start)
+    between = passages[claim.place].text[start:end]
+    return len(between) <= _AROUND and _OR.search(between) is not None
 
 
 def _key(claim: Claim) -> str:

@@ -18,6 +18,9 @@ from poise_tools.conversation import Exchange, asked, exchanges
 from poise_tools.reading import PassageReader
 from poise_tools.settings import ToolSettings
 
+_FINISHED = ToolStage.FINISHED.value
+_IN_DOUBT = frozenset({ToolStage.STARTED.value, ToolStage.UNKNOWN.value})
+
 
 class PatternExtractor(Extractor):
     """Finds values in what the customer said, then in variables, records and results.
@@ -97,7 +100,7 @@ def _dealt_with(tool: str, turn: TurnContext) -> int:
         for call in turn.state.calls.values()
         if call.tool == tool
         and call.offset < turn.base  # a call of this very turn does not answer its own request
-        and call.stage in (ToolStage.FINISHED.value, ToolStage.UNKNOWN.value)
+        and (call.stage in _IN_DOUBT or (call.stage == _FINISHED and call.error is None))
     ]
     return max(done, default=0)
 

@@ -95,7 +95,9 @@ class PassageReader:
                 if code and (not parameter.choices or code in parameter.choices)
             ]
             if len(codes) == 1:
-                found.append(Reading(codes[0], *amount.span, decisive=True))
+                first, last = amount.core
+                mark = (amount.start, first) if amount.start < first else (last, amount.end)
+                found.append(Reading(codes[0], *_trimmed(text, mark), decisive=True))
         named = choices(text, parameter, self._synonyms) if parameter.choices else ()
         apart = [each for each in named if not overlaps(each.span, [one.span for one in found])]
         return tuple(sorted([*found, *apart], key=lambda each: each.start))
@@ -110,6 +112,14 @@ class PassageReader:
             taken = (*self._dates_of(text)[1], *clock_places(text))
             self._numbers[text] = numbers(text, taken)
         return self._numbers[text]
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    within = text[span[0] : span[1]]
+    return (
+        span[0] + len(within) - len(within.lstrip()),
+        span[1] - len(within) + len(within.rstrip()),
+    )
 
 
 def _is_currency(parameter: Parameter) -> bool:

@@ -24,6 +24,8 @@ class Reading:
         doubtful: It counts only as an answer, or beside the parameter's own name.
         unit: The stem of a word after a number that says what is counted.
         currencies: Codes that money may be in; empty for a plain number.
+        held: What of it no other reading can share; default all. Of an amount it is the number,
+            so that its currency is another parameter's.
     """
 
     value: Any  # JSON
@@ -33,11 +35,17 @@ class Reading:
     doubtful: bool = False
     unit: str = ""
     currencies: tuple[str, ...] = ()
+    held: Span | None = None
 
     @property
     def span(self) -> Span:
         """Where it stands."""
         return (self.start, self.end)
+
+    @property
+    def core(self) -> Span:
+        """What of it no other reading can share."""
+        return self.held or self.span
 
 
 def overlaps(span: Span, others: Iterable[Span]) -> bool:
