@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poise.errors import InvalidValueError
@@ -24,6 +24,7 @@ from poise.values.sessions import SessionMode
 
 TURN = TurnId("turn_1")
 A, B = RuleId("rule_a"), RuleId("rule_b")
+LINE = {"kind": "policy", "fate": "matched"}
 
 
 def log_of(*events: NewEvent) -> list[Event]:
@@ -52,6 +53,7 @@ def tool(stage: str, **data: Any) -> NewEvent:
 # -- laws --
 
 
+@settings(deadline=None)
 @given(logs(), st.data())
 def test_folding_in_pieces_equals_folding_whole(log: list[Event], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(log)))
@@ -59,6 +61,7 @@ def test_folding_in_pieces_equals_folding_whole(log: list[Event], data: st.DataO
     assert fold(log[cut:], fold(log[:cut])) == fold(log)
 
 
+@settings(deadline=None)
 @given(logs())
 def test_fold_is_total_and_counts_every_event(log: list[Event]) -> None:
     state = fold(log)
@@ -66,6 +69,7 @@ def test_fold_is_total_and_counts_every_event(log: list[Event]) -> None:
     assert state.offset == len(log)
 
 
+@settings(deadline=None)
 @given(logs())
 def test_fold_changes_nothing_it_was_given(log: list[Event]) -> None:
     middle = fold(log[: len(log) // 2])
@@ -76,6 +80,7 @@ def test_fold_changes_nothing_it_was_given(log: list[Event]) -> None:
     assert state_to_json(middle) == kept
 
 
+@settings(deadline=None)
 @given(logs(), st.data())
 def test_checkpoint_written_as_text_equals_the_fold_from_scratch(
     log: list[Event], data: st.DataObject
@@ -86,11 +91,12 @@ def test_checkpoint_written_as_text_equals_the_fold_from_scratch(
     assert fold(log[cut:], state_from_json(checkpoint)) == fold(log)
 
 
+@settings(deadline=None)
 @given(logs())
 def test_event_that_is_not_understood_only_moves_the_offset(log: list[Event]) -> None:
     odd = attrs.evolve(
         placed(match(line(A), upto=0), SESSION, len(log)),
-        data={"outcome": "sent", "upto": 0, "lines": [{"kind": "policy", "subject": 7}]},
+        data={"outcome": "sent", "upto": 0, "lines": [{**LINE, "subject": 7}]},
     )
     before = fold(log)
 

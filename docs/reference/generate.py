@@ -184,6 +184,7 @@ def _hooks() -> Iterator[str]:
 
 def _settings() -> Iterator[str]:
     from poise.app.config import load_config
+    from poise.app.container import core_offers
     from poise.app.plugins import PluginManager
     from poise.values import agents, rules
 
@@ -198,6 +199,7 @@ def _settings() -> Iterator[str]:
     for row in config.describe():
         shown = "not set" if row.value is None else f"`{json.dumps(row.value)}`"
         yield f"| `{row.key}` | {_cell(shown)} | {_cell(row.description)} |"
+    core_offers(plugins.offers.of_plugin("poise"))
     yield "\n## What is on offer\n"
     yield "The names that settings may choose, of the distributions of this repository.\n"
     yield "| port | name | brought by |\n|---|---|---|"

@@ -37,7 +37,7 @@ from poise.turn.prompts import Prompt
 from poise.turn.queries import Query, QueryKind
 from poise.values.catalog import CatalogSnapshot
 from poise.values.clock import Clock, SystemClock
-from poise.values.ids import IndexId
+from poise.values.ids import IndexId, RuleId
 from poise.values.rules import Rule
 from poise_embedded.prior import PriorDecisionModel
 from poise_embedded.use import UniversalSentenceEmbedder
@@ -236,7 +236,7 @@ async def judge(
         alone = await decisions.decide(DecisionRequest(Prompt(()), (message.text,), bare))
         judged.extend(
             Judged(
-                holds=snapshot.rules[question.id].title in message.intents,
+                holds=snapshot.rules[RuleId(question.id)].name in message.intents,
                 prior=question.prior or 0.0,
                 value=answer.value,
                 is_denied=answer.value is None,
@@ -339,16 +339,18 @@ async def denied(
     counts = dict.fromkeys(("messages", "discovery_yes", "yes", "abstained", "no"), 0)
     for intent, text in NEGATED[name]:
         asked = await questions_of(text, snapshot, discoverer, index, models)
-        question = next((q for q in asked if snapshot.rules[q.id].title == intent), None)
+        question = next((q for q in asked if snapshot.rules[RuleId(q.id)].name == intent), None)
         counts["messages"] += 1
         if question is None:  # not sighted, so nobody asks
             counts["no"] += 1
             continue
         request = DecisionRequest(Prompt(()), (text,), (question,))
         (answer,) = await decisions.decide(request)
-        undecided = answer.value is None or low < answer.value < high
         counts["discovery_yes"] += (question.prior or 0.0) >= high
-        counts["abstained" if undecided else "yes" if answer.value >= high else "no"] += 1
+        if answer.value is None or low < answer.value < high:
+            counts["abstained"] += 1
+        else:
+            counts["yes" if answer.value >= high else "no"] += 1
     return {key: float(count) for key, count in counts.items()}
 
 

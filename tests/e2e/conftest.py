@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.metadata import EntryPoint
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,19 @@ import poise_compose.plugin
 import poise_matching.plugin
 import poise_relations.plugin
 import poise_tools.plugin
-from poise import Annotator, Discoverer, ModelProvider, Offers, Progress, hookimpl
+from poise import (
+    Agent,
+    Annotator,
+    Application,
+    Discoverer,
+    ModelProvider,
+    Offers,
+    Progress,
+    ToolResult,
+    hookimpl,
+    tool,
+)
+from poise.testing import applications
 from poise.testing.providers import ScriptedDecisionModel, ScriptedProvider
 from poise.turn.candidates import Budget, Sighting
 from poise.turn.context import TurnContext
@@ -102,6 +115,71 @@ class ScriptedParts:
         )
 
 
+class Shop:
+    """A small shop whose clerk answers from four policies, two of them with a tool.
+
+    Attributes:
+        calls: The tools that ran, oldest first.
+        at_tool: Awaited inside each tool, if set.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.at_tool: Callable[[], Awaitable[Any]] | None = None
+
+    async def open(self, app: Application, **said: Any) -> Agent:
+        """Declare the clerk and everything it knows."""
+        agent = await app.create_agent(
+            "Clerk", **{"composition_mode": "canned_strict", "no_match": "Hm?", **said}
+        )
+
+        async def look_up_balance() -> ToolResult:
+            await self._run("look_up_balance")
+            return ToolResult(data="a balance", fields={"amount": "12"})
+
+        async def freeze_card() -> str:
+            await self._run("freeze_card")
+            return "frozen"
+
+        await agent.create_policy(
+            "Opening hours",
+            "Say when the shop is open",
+            signals=["open"],
+            canned_responses=["We are open from nine to five."],
+        )
+        await agent.create_policy(
+            "Parking",
+            "Say where to park",
+            signals=["park"],
+            canned_responses=["You can park behind the shop."],
+        )
+        await agent.create_policy(
+            "Balance",
+            "Say what is left",
+            signals=["balance"],
+            tools=[tool(look_up_balance)],
+            canned_responses=["You have {amount} euros left."],
+        )
+        await agent.create_policy(
+            "Lost card",
+            "Freeze the card",
+            signals=["freeze"],
+            tools=[tool(consequential=True)(freeze_card)],
+            canned_responses=["Your card is frozen."],
+        )
+        return agent
+
+    async def _run(self, name: str) -> None:
+        self.calls.append(name)
+        if self.at_tool is not None:
+            await self.at_tool()
+
+
+@pytest.fixture
+def shop() -> Shop:
+    return Shop()
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
@@ -128,3 +206,24 @@ def installed(parts: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.app.plugins.entry_points", lambda group: points)
     monkeypatch.setenv("POISE_STORES", "memory")
     monkeypatch.setenv("POISE_CONFIG", "")
+
+
+@pytest.fixture
+def open_application() -> Callable[..., Application]:
+    """Return a function that makes an application of scripted parts, plugins and settings."""
+    ours = [
+        poise_compose.plugin,
+        poise_matching.plugin,
+        poise_relations.plugin,
+        poise_tools.plugin,
+    ]
+
+    def make(
+        scripted: applications.ScriptedParts | None = None, *plugins: object, **said: Any
+    ) -> Application:
+        given = {"stores": "memory", "installed": False, **said}
+        return Application(
+            plugins=[scripted or applications.ScriptedParts(), *ours, *plugins], **given
+        )
+
+    return make

@@ -100,6 +100,11 @@ def test_a_bare_no_is_a_denial_although_it_mentions_nothing() -> None:
     assert not is_denial("That's fine")
 
 
+def test_a_message_that_also_says_something_else_is_no_denial_as_a_whole() -> None:
+    assert is_denial("I don't want this card any more")
+    assert not is_denial("I need more cheques since I do not have any")
+
+
 def test_a_megabyte_is_read_as_quickly_as_a_page() -> None:
     assert denial_in("I don't want " + "ne pas " * 150_000) is not None
 

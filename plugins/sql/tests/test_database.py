@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -31,7 +32,7 @@ SCOPE = Scope.local()
 ONE = header_of("one")
 
 
-async def start(path: Path, **fields: object) -> SQLiteStores:
+async def start(path: Path, **fields: Any) -> SQLiteStores:
     stores = SQLiteStores(FrozenClock(), SqlSettings(path=path, **fields))
     try:
         await stores.start()
@@ -41,7 +42,7 @@ async def start(path: Path, **fields: object) -> SQLiteStores:
     return stores
 
 
-async def refusal(path: Path, **fields: object) -> str:
+async def refusal(path: Path, **fields: Any) -> str:
     with pytest.raises(ConfigError) as caught:
         await start(path, **fields)
     return str(caught.value)
@@ -67,6 +68,24 @@ async def test_migrations_make_the_tables_that_the_code_uses(
     assert found == []
     assert {row[1] for row in tables if row[5]} >= set(METADATA.tables), "all are strict"
     assert mode == "wal"
+
+
+async def test_migration_that_fails_leaves_nothing_behind(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_down(*_given: object, **_named: object) -> None:
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr("alembic.operations.Operations.create_index", break_down)
+    with pytest.raises(RuntimeError):
+        await start(path)
+    monkeypatch.undo()
+    with sqlite3.connect(path) as raw:
+        tables = raw.execute("SELECT name FROM sqlite_master").fetchall()
+    raw.close()
+    await (await start(path)).stop()
+
+    assert tables == []
 
 
 def test_head_names_the_newest_migration() -> None:
@@ -97,11 +116,13 @@ async def test_database_of_something_else_is_refused_and_left_alone(tmp_path: Pa
     said = await refusal(path)
     with sqlite3.connect(path) as raw:
         tables = [name for (name,) in raw.execute("SELECT name FROM sqlite_master")]
+        mode = raw.execute("PRAGMA journal_mode").fetchone()
     raw.close()
 
     assert "something else" in said
     assert "orders" in said
     assert tables == ["orders"]
+    assert mode == ("delete",)
 
 
 async def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
@@ -259,6 +280,6 @@ async def test_megabyte_message_passes(stores: SQLiteStores) -> None:
     "given",
     [{"path": ":memory:"}, {"path": ""}, {"synchronous": "OFF"}, {"busy_timeout": 0}, {"where": 1}],
 )
-def test_settings_that_make_no_sense_are_refused(given: dict[str, object]) -> None:
+def test_settings_that_make_no_sense_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         SqlSettings(**given)

@@ -15,7 +15,8 @@ from poise_sql import SQLiteStores, SqlSettings, plugin
 
 class Supplies:
     def supply(self, kind: type) -> object:
-        return {Clock: FrozenClock(), SqlSettings: SqlSettings()}[kind]
+        known: dict[type, object] = {Clock: FrozenClock(), SqlSettings: SqlSettings()}
+        return known[kind]
 
 
 def test_sqlite_is_the_default_storage() -> None:

@@ -50,6 +50,20 @@ def test_date_with_two_readings_or_none_is_left_out(text):
     assert read(text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "day"), [("the 15th", "2026-01-15"), ("on the 3rd", "2026-02-03")]
+)
+def test_day_of_no_month_is_the_coming_one_and_doubtful(text, day):
+    ((reading,), _) = dates(text, TODAY)
+
+    assert (reading.value, reading.doubtful) == (day, True)
+
+
+def test_day_of_no_month_is_none_beside_another_date():
+    assert read("from the 10th to the 20th of March 2026") == ["2026-03-20"]
+    assert len(dates("from the 10th to the 20th of March 2026", TODAY)[0]) == 1
+
+
 def test_day_whose_last_occurrence_is_nearer_is_doubtful():
     ((reading,), _) = dates("28 December", TODAY)
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from poise.engine.spans import STAGE, TRACER
+from poise.engine.spans import STAGE, span
 from poise.turn.candidates import Candidate
 from poise.turn.context import TurnContext
 from poise.turn.fates import Fate, Outcome
@@ -57,7 +57,7 @@ class Account:
         """Measure a stage, in a span of its own."""
         started = time.perf_counter()
         try:
-            with TRACER.start_as_current_span(f"{STAGE}{name}"):
+            with span(f"{STAGE}{name}"):
                 yield
         finally:
             spent = (time.perf_counter() - started) * 1000
@@ -160,7 +160,7 @@ def _line(
         iteration=candidate.iteration,
         hit_at=_hit_at(turn, candidate),
         confirmed=verdict is not None
-        and verdict.kind is VerdictKind.APPLIES
+        and verdict.kind in (VerdictKind.APPLIES, VerdictKind.PARTLY_APPLIED)
         and fate is not Fate.EXCLUDED,
     )
 

@@ -69,10 +69,9 @@ async def call(
         if planned.key in made:
             continue
         made.add(planned.key)
-        outcome = await _call(planned, turn, parts, log)
-        _account_for(outcome, account)
+        outcome = await _call(planned, turn, parts=parts, account=account, log=log)
         turn = attrs.evolve(turn, results=(*turn.results, outcome))
-        if outcome.result is not None and not outcome.reused:
+        if outcome.result is not None:
             query = result_query(outcome.result.data, outcome.offset or turn.base)
             if query is not None:
                 queries.append(query)
@@ -81,22 +80,33 @@ async def call(
     return turn, queries
 
 
-async def _call(planned: ToolCall, turn: TurnContext, parts: Parts, log: TurnLog) -> ToolOutcome:
+async def _call(
+    planned: ToolCall, turn: TurnContext, *, parts: Parts, account: Account, log: TurnLog
+) -> ToolOutcome:
     """Make one call and record it: what has started is finished, even in a cancelled turn."""
     with anyio.CancelScope(shield=True):
         before = attrs.evolve(turn, state=log.state)
         tool = turn.snapshot.tools.get(planned.tool)
-        if tool is not None and tool.consequential and planned.key not in log.state.calls:
-            # On record before it happens: after a crash nobody makes the call a second time.
-            await log.commit(log.event(EventKind.TOOL, _data(planned, tool.name, "started")))
+        if tool is not None and tool.consequential and not _is_on_record(planned, log):
+            # On record before it happens: after a crash nobody makes the call a second time. Who
+            # changed their mind meanwhile is heard first, and nothing is on record then.
+            await log.commit_unless_superseded(
+                log.event(EventKind.TOOL, _data(planned, tool.name, ToolStage.STARTED.value))
+            )
         started = time.perf_counter()
         outcome = await parts.gate.call(planned, before)
         outcome = attrs.evolve(outcome, milliseconds=(time.perf_counter() - started) * 1000)
+        _account_for(outcome, account)
         if not outcome.reused:
             outcome = await _record(outcome, log)
     # The shield is over: a turn that was cancelled meanwhile ends here, its result recorded.
     await anyio.lowlevel.checkpoint_if_cancelled()
     return outcome
+
+
+def _is_on_record(planned: ToolCall, log: TurnLog) -> bool:
+    known = log.state.calls.get(planned.key)
+    return known is not None and known.stage != ToolStage.REFUSED.value
 
 
 async def _record(outcome: ToolOutcome, log: TurnLog) -> ToolOutcome:

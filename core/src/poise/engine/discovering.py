@@ -33,7 +33,7 @@ async def discover(
     sightings: Sequence[Sighting] = ()
     if queries and turn.index != NO_INDEX:
         try:
-            sightings = await parts.discoverer.discover(turn, queries)
+            sightings = _known(await parts.discoverer.discover(turn, queries), turn, account)
         except Exception as exc:
             account.degrade("discovery", exc, "considered only what is in play")
     elif queries and turn.snapshot.rules:
@@ -45,7 +45,7 @@ async def discover(
         for each in sorted(best.values(), key=lambda each: -each.margin)
         if each.is_hit and not each.over_budget
     ]
-    kept = _kept_members(turn, hits, parts)
+    kept = _kept_members(turn, hits, parts=parts, account=account)
     snapshot = turn.snapshot
     wanted = _with_needs(
         snapshot,
@@ -67,6 +67,17 @@ async def discover(
     return attrs.evolve(turn, candidates=tuple(candidates))
 
 
+def _known(
+    sightings: Sequence[Sighting], turn: TurnContext, account: Account
+) -> Sequence[Sighting]:
+    """Return the sightings of rules that the turn's catalog has."""
+    known = [each for each in sightings if each.rule in turn.snapshot.rules]
+    if len(known) < len(sightings):
+        strangers = len(sightings) - len(known)
+        account.degrade("discovery", f"{strangers} unknown rules were sighted", "left them out")
+    return known
+
+
 def _best(before: Iterable[Sighting], now: Iterable[Sighting]) -> dict[RuleId, Sighting]:
     """Return the better of the sightings of each rule: a later text never undoes a hit."""
     best = {each.rule: each for each in before}
@@ -77,7 +88,9 @@ def _best(before: Iterable[Sighting], now: Iterable[Sighting]) -> dict[RuleId, S
     return best
 
 
-def _kept_members(turn: TurnContext, hits: Sequence[RuleId], parts: Parts) -> tuple[RuleId, ...]:
+def _kept_members(
+    turn: TurnContext, hits: Sequence[RuleId], *, parts: Parts, account: Account
+) -> tuple[RuleId, ...]:
     """Return the working set, less what must make room for the newly sighted."""
     members = turn.state.working_set
     if not members:
@@ -86,7 +99,11 @@ def _kept_members(turn: TurnContext, hits: Sequence[RuleId], parts: Parts) -> tu
     limit = parts.limits.working_set
     if len(members) + new <= limit:
         return tuple(members)
-    dropped = set(parts.discoverer.prune(turn, Budget(max(0, limit - new))))
+    try:
+        dropped = set(parts.discoverer.prune(turn, Budget(max(0, limit - new))))
+    except Exception as exc:
+        account.degrade("pruning", exc, "kept the whole working set")
+        dropped = set()
     return tuple(rule for rule in members if rule not in dropped)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 
 import anyio
+from opentelemetry.trace import StatusCode
 
 from poise.engine import loading
 from poise.engine.account import Account
 from poise.engine.catalogs import Published
 from poise.engine.log import TurnLog
 from poise.engine.parts import Parts
-from poise.engine.spans import AGENT_ID, END, SESSION_ID, TRACER, TURN, TURN_ID, WAKE
+from poise.engine.spans import AGENT_ID, END, SESSION_ID, TURN, TURN_ID, WAKE, span
 from poise.engine.turn import Turn
-from poise.errors import NotFoundError, StaleFenceError
+from poise.errors import NotFoundError, StaleFenceError, StoreError
 from poise.ports.runtime import (
     ConversationEngine,
     TurnEnd,
@@ -26,6 +28,8 @@ from poise.turn.context import TurnContext, Wake
 from poise.values.ids import AgentId, SessionId, TurnId
 from poise.values.scope import Scope
 from poise.values.sessions import SessionMode
+
+logger = logging.getLogger(__name__)
 
 
 class DefaultEngine(ConversationEngine):
@@ -53,9 +57,7 @@ class DefaultEngine(ConversationEngine):
         fence = await stores.sessions.claim(session, turn_id, self._lease)
         if fence is None:
             return TurnOutcome(TurnEnd.BUSY)
-        with TRACER.start_as_current_span(
-            TURN, attributes={SESSION_ID: session, TURN_ID: turn_id, WAKE: wake.value}
-        ) as span:
+        with span(TURN, {SESSION_ID: session, TURN_ID: turn_id, WAKE: wake.value}) as current_span:
             outcome = TurnOutcome(TurnEnd.SUPERSEDED, turn_id)
             try:
                 account = Account()
@@ -65,12 +67,14 @@ class DefaultEngine(ConversationEngine):
                 if turn is None:
                     outcome = TurnOutcome(TurnEnd.IDLE)
                 else:
-                    span.set_attribute(AGENT_ID, turn.context.agent.id)
+                    current_span.set_attribute(AGENT_ID, turn.context.agent.id)
                     outcome = await self._under_lease(turn, fence, stores)
             finally:
                 with anyio.CancelScope(shield=True):
                     await stores.sessions.release(fence)
-            span.set_attribute(END, outcome.end.value)
+            current_span.set_attribute(END, outcome.end.value)
+            if outcome.end is TurnEnd.FAILED:
+                current_span.set_status(StatusCode.ERROR)
             return outcome
 
     @property
@@ -152,7 +156,14 @@ class DefaultEngine(ConversationEngine):
             async def renew() -> None:
                 while True:
                     await anyio.sleep(self._parts.limits.lease_renewal)
-                    renewed = await stores.sessions.claim(fence.session, fence.owner, self._lease)
+                    try:
+                        renewed = await stores.sessions.claim(
+                            fence.session, fence.owner, self._lease
+                        )
+                    except StoreError:
+                        # The lease outlives a missed renewal, and the fence guards what is written.
+                        logger.warning("a lease was not renewed", exc_info=True)
+                        continue
                     if renewed is None or renewed.epoch != fence.epoch:
                         group.cancel_scope.cancel()
 

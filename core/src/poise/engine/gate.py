@@ -11,7 +11,7 @@ import anyio
 import attrs
 
 from poise.engine.arguments import validate_arguments
-from poise.engine.spans import SESSION_ID, TOOL, TOOL_KEY, TOOL_NAME, TOOL_OUTCOME, TRACER, TURN_ID
+from poise.engine.spans import SESSION_ID, TOOL, TOOL_KEY, TOOL_NAME, TOOL_OUTCOME, TURN_ID, span
 from poise.errors import InvalidValueError
 from poise.ports.tools import ToolService
 from poise.turn.context import TurnContext
@@ -102,7 +102,11 @@ class ToolGate:
             if settled is not None:
                 return settled
         try:
-            answer = await self._authorize(call, turn)
+            with anyio.fail_after(self._timeout):
+                answer = await self._authorize(call, turn)
+        except TimeoutError:
+            reason = f"could not be authorised: no answer within {self._timeout:g} s"
+            return _refused(call, tool.name, reason)
         except Exception as exc:
             return _refused(call, tool.name, f"could not be authorised: {exc}")
         if isinstance(answer, Bail):
@@ -165,19 +169,19 @@ class ToolGate:
     ) -> ToolOutcome:
         started = self._clock.now()
         context = _context(turn, call.key if key is None else key)
-        with TRACER.start_as_current_span(
+        with span(
             TOOL,
-            attributes={
+            {
                 TOOL_NAME: tool.name,
                 TOOL_KEY: call.key,
                 SESSION_ID: turn.session.id,
                 TURN_ID: turn.id,
             },
-        ) as span:
+        ) as current:
             outcome = await self._bounded(call, tool, context, turn)
             # What a tool says may quote the customer, so the span names the kind of end alone.
             ended = "finished" if outcome.error is None else "failed"
-            span.set_attribute(TOOL_OUTCOME, "unknown" if outcome.is_unknown else ended)
+            current.set_attribute(TOOL_OUTCOME, "unknown" if outcome.is_unknown else ended)
         if outcome.error is not None:
             logger.warning("a tool call failed", extra={"tool": tool.name, "key": call.key})
         spent = (self._clock.now() - started).total_seconds() * 1000

@@ -94,7 +94,7 @@ def _claims(
     claimed: dict[Matcher, list[Candidate]] = {}
     unclaimed: list[Candidate] = []
     for candidate in due:
-        owner = next((each for each in matchers if each.claims(candidate, turn)), None)
+        owner = next((each for each in matchers if _claimed(each, candidate, turn, account)), None)
         if owner is None:
             unclaimed.append(candidate)
         else:
@@ -104,6 +104,14 @@ def _claims(
             "matching", f"no matcher claims {len(unclaimed)} rules", "left them undecided"
         )
     return claimed, unclaimed
+
+
+def _claimed(matcher: Matcher, candidate: Candidate, turn: TurnContext, account: Account) -> bool:
+    try:
+        return matcher.claims(candidate, turn)
+    except Exception as exc:
+        account.degrade(f"matcher {matcher.name}", exc, f"passed over it for {candidate.rule.name}")
+        return False
 
 
 async def _judge(

@@ -36,7 +36,8 @@ async def read_session(
     state = history.checkpoint.state if history.checkpoint else SessionState()
     if state.offset < history.length:
         tail = await store.read(session, start=state.offset)
-        state = fold(tail.events, state)
+        # Not beyond the window: a message that the turn hasn't read must not count as answered.
+        state = fold((each for each in tail.events if each.offset < history.length), state)
     if state.unanswered and history.events and state.unanswered[0] < history.events[0].offset:
         # A burst longer than the window: every unanswered message is read all the same.
         history = await store.read(session, start=state.unanswered[0], kinds=_WINDOW)

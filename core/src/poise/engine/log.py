@@ -84,8 +84,8 @@ class TurnLog:
             raise SupersededError
         return appended[-len(events) :] if events else appended
 
-    async def commit_first_words(self, *events: NewEvent) -> Sequence[Event]:
-        """Append the reply, unless somebody said something that it does not answer.
+    async def commit_unless_superseded(self, *events: NewEvent) -> Sequence[Event]:
+        """Append what can't be taken back, unless somebody said something that it does not heed.
 
         Raises:
             SupersededError: A customer wrote, or a person took the session over.

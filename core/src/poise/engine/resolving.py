@@ -32,6 +32,7 @@ def resolve(turn: TurnContext, *, parts: Parts, account: Account) -> TurnContext
                 shown=shown,
                 confirmed=frozenset(turn.state.confirmed),
                 applied=frozenset(turn.state.applied),
+                groups=turn.customer.groups,
                 transient=turn.transient,
             )
         )

@@ -10,7 +10,7 @@ import anyio
 
 from poise.engine.account import Account
 from poise.engine.settings import EngineLimits
-from poise.engine.spans import ITEMS, MODEL, MODEL_NAME, OPERATION, ROUTE, TRACER
+from poise.engine.spans import ITEMS, MODEL, MODEL_NAME, OPERATION, ROUTE, span
 from poise.errors import (
     ConfigError,
     MalformedReplyError,
@@ -219,18 +219,16 @@ class RoutedModels(TurnModels):
         error: str | None = None
         try:
             with (
-                TRACER.start_as_current_span(
+                span(
                     MODEL,
-                    attributes={
-                        ROUTE: route,
-                        MODEL_NAME: name,
-                        OPERATION: operation,
-                        ITEMS: items,
-                    },
+                    {ROUTE: route, MODEL_NAME: name, OPERATION: operation, ITEMS: items},
                 ),
                 anyio.fail_after(self._timeout),
             ):
                 return await ask()
+        except anyio.get_cancelled_exc_class():
+            error = "cancelled"
+            raise
         except TimeoutError as exc:
             error = f"no answer within {self._timeout:g} s"
             provider, _, model = name.partition(":")
@@ -247,7 +245,8 @@ class RoutedModels(TurnModels):
             if self._account is not None:
                 self._account.requests.append(RequestLine(route, name, items, spent, error))
             if self._hooks.has("on_model_response"):
-                with anyio.CancelScope(shield=True):
+                # A cancelled request is told of too, but nobody who listens may hold up the turn.
+                with anyio.move_on_after(self._timeout, shield=True):
                     await self._hooks.notify(
                         "on_model_response",
                         self._hook_failed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 import anyio
 import attrs
@@ -73,8 +73,7 @@ class Turn:
             return await self._bail(bail)
         except anyio.get_cancelled_exc_class():
             if not self._has_spoken:
-                with anyio.CancelScope(shield=True):
-                    await self._end_without_words(TurnEnd.SUPERSEDED, "cancelled")
+                await self._end_without_words(TurnEnd.SUPERSEDED, "cancelled")
             raise
         except StaleFenceError:
             raise
@@ -89,10 +88,11 @@ class Turn:
         account, parts = self._account, self._parts
         with account.stage("acknowledge"):
             await self._steer("on_acknowledging", silent=True)
-            await self._log.commit(
-                self._log.event(EventKind.STATUS, status_data(Status.ACKNOWLEDGED.value))
-            )
-            self._acknowledged = True
+            with anyio.CancelScope(shield=True):
+                self._acknowledged = True  # also where the commit finds that it comes too late
+                await self._log.commit(
+                    self._log.event(EventKind.STATUS, status_data(Status.ACKNOWLEDGED.value))
+                )
             await self._steer("on_acknowledged")
         await self._status(Status.PROCESSING)
         with account.stage("load"):
@@ -193,33 +193,38 @@ class Turn:
         ]
         events.append(self._match_event(outcome))
         events.append(self._log.event(EventKind.STATUS, status_data(Status.READY.value)))
-        appended = await self._log.commit_first_words(*events)
+        appended = await self._log.commit_unless_superseded(*events)
         return [event for event in appended if event.kind is EventKind.MESSAGE]
 
     async def _finish(self, sent: Sequence[Event]) -> TurnOutcome:
         """Do what follows the reply: it delays nobody and takes nothing back."""
         with anyio.CancelScope(shield=True):
             if sent:
-                await self._parts.hooks.notify(
-                    "on_messages_emitted",
-                    self._account.hook_failed,
-                    messages=sent,
-                    turn=self.context,
-                )
-                for rule in self.context.active_rules:
-                    await self._parts.hooks.notify(
-                        "on_rule_message",
-                        self._account.hook_failed,
-                        rule=rule,
-                        turn=self.context,
-                    )
-                    await self._handler(rule, rule.on_message)
+                await self._within_settle_wait("what follows the reply", self._tell(sent))
             await settle(self.context, parts=self._parts, account=self._account, log=self._log)
         return TurnOutcome(
             TurnEnd.SENT if sent else TurnEnd.SILENT,
             self.context.id,
             tuple(event.text for event in sent),
         )
+
+    async def _tell(self, sent: Sequence[Event]) -> None:
+        """Tell whoever listens what was said, and by which rules."""
+        failed = self._account.hook_failed
+        await self._parts.hooks.notify(
+            "on_messages_emitted", failed, messages=sent, turn=self.context
+        )
+        for rule in self.context.active_rules:
+            await self._parts.hooks.notify("on_rule_message", failed, rule=rule, turn=self.context)
+            await self._handler(rule, rule.on_message)
+
+    async def _within_settle_wait(self, part: str, work: Awaitable[None]) -> None:
+        """Await what is shielded and must not hold up the session for good."""
+        limit = self._parts.limits.settle_wait
+        with anyio.move_on_after(limit) as scope:
+            await work
+        if scope.cancelled_caught:
+            self._account.degrade(part, f"took longer than {limit:g} s", "went on without it")
 
     def _match_event(self, outcome: str) -> NewEvent:
         try:
@@ -238,13 +243,13 @@ class Turn:
     # -- other ends --
 
     async def _end_without_words(self, end: TurnEnd, outcome: str) -> TurnOutcome:
-        events: list[NewEvent] = []
         if self._acknowledged:
-            if self.context.results:
-                events.append(self._match_event(outcome))
-            events.append(self._log.event(EventKind.STATUS, status_data(Status.CANCELLED.value)))
-            events.append(self._log.event(EventKind.STATUS, status_data(Status.READY.value)))
-            await self._log.give_up(*events)
+            with anyio.CancelScope(shield=True):
+                await self._log.give_up(
+                    self._match_event(outcome),
+                    self._log.event(EventKind.STATUS, status_data(Status.CANCELLED.value)),
+                    self._log.event(EventKind.STATUS, status_data(Status.READY.value)),
+                )
         return TurnOutcome(end, self.context.id)
 
     async def _bail(self, bail: BailedError) -> TurnOutcome:
@@ -258,7 +263,7 @@ class Turn:
                 )
             )
         with anyio.CancelScope(shield=True):
-            await self._log.commit(*events)
+            await self._log.give_up(*events)
         return TurnOutcome(TurnEnd.BAILED, self.context.id)
 
     async def _fail(self, exc: Exception) -> TurnOutcome:
@@ -274,7 +279,7 @@ class Turn:
             self.context = attrs.evolve(self.context, upto=upto)
             apology = self.context.agent.apology
             try:
-                await self._log.commit_first_words(
+                await self._log.commit_unless_superseded(
                     self._log.event(EventKind.MESSAGE, {"text": apology}, Source.AI_AGENT),
                     self._match_event("failed"),
                     self._log.event(
@@ -285,9 +290,10 @@ class Turn:
                 )
             except SupersededError:
                 return await self._end_without_words(TurnEnd.SUPERSEDED, "cancelled")
-            await self._parts.hooks.notify(
+            told = self._parts.hooks.notify(
                 "on_error", self._account.hook_failed, error=exc, turn=self.context
             )
+            await self._within_settle_wait("on_error", told)
         return TurnOutcome(TurnEnd.FAILED, self.context.id, (apology,))
 
     # -- hooks --

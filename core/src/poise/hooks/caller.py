@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import attrs
-from opentelemetry.trace import get_tracer
+from opentelemetry.trace import StatusCode, get_tracer
 
 from poise.errors import HookError
 from poise.turn.control import Bail, Contribution, Skip
@@ -98,12 +98,20 @@ class HookCaller:
     async def _call(
         self, implementation: Implementation, hook: str, arguments: dict[str, Any]
     ) -> Any:  # whatever the plugin returned; checked by the caller
+        # An exception leaves its type in the span and not its words: they may quote a customer.
         with self._tracer.start_as_current_span(
-            f"poise.hook.{hook}", attributes={"poise.plugin": implementation.plugin}
-        ):
-            return await implementation.function(
-                **{name: arguments[name] for name in implementation.arguments}
-            )
+            f"poise.hook.{hook}",
+            attributes={"poise.plugin": implementation.plugin},
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as span:
+            try:
+                return await implementation.function(
+                    **{name: arguments[name] for name in implementation.arguments}
+                )
+            except Exception as exc:
+                span.set_status(StatusCode.ERROR, type(exc).__name__)
+                raise
 
     def _of(self, hook: str) -> Sequence[Implementation]:
         found = self._known.get(hook)

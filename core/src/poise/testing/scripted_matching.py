@@ -181,8 +181,8 @@ class _Reading:
         self, rule: RuleId, active: Collection[RuleId], *, quiet: bool = False
     ) -> tuple[RuleId, ...]:
         verdict = self._request.verdicts.get(rule)
-        is_candidate = verdict is not None or rule in self._request.shown
-        if not self._rules[rule].enabled or (self._rules[rule].groups and not is_candidate):
+        groups = self._rules[rule].groups
+        if not self._rules[rule].enabled or (groups and not groups & self._request.groups):
             return ()
         if verdict and verdict.from_code and verdict.kind is VerdictKind.DOES_NOT:
             return ()

@@ -128,6 +128,7 @@ def resolution_requests(
         shown=frozenset(rule.id for rule in shown),
         confirmed=draw(some),
         applied=draw(some),
+        groups=draw(st.sampled_from((frozenset(), frozenset({GroupId("group_a")})))),
     )
 
 

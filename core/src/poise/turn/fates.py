@@ -9,7 +9,7 @@ import attrs
 
 from poise.turn.verdicts import Verdict
 from poise.values.catalog import CatalogSnapshot
-from poise.values.ids import RuleId
+from poise.values.ids import GroupId, RuleId
 from poise.values.rules import Rule
 
 
@@ -83,6 +83,7 @@ class ResolutionRequest:
         shown: Candidates that were not judged: targets only.
         confirmed: Rules confirmed in earlier turns of the session.
         applied: Rules already applied in the session.
+        groups: The customer's; a rule for other groups is never implied.
         transient: Rules contributed for this turn alone: active, without relations.
     """
 
@@ -91,6 +92,7 @@ class ResolutionRequest:
     shown: frozenset[RuleId] = frozenset()
     confirmed: frozenset[RuleId] = frozenset()
     applied: frozenset[RuleId] = frozenset()
+    groups: frozenset[GroupId] = frozenset()
     transient: tuple[Rule, ...] = ()
 
 

@@ -263,15 +263,18 @@ def _lines(data: Mapping[str, Any]) -> Sequence[_Line]:
     for item in items(data.get("lines")):
         line = mapping(item)
         kind, fate = line.get("kind"), line.get("fate")
+        hit_at, is_confirmed = line.get("hit_at"), bool(line.get("confirmed"))
+        is_active = fate in ("matched", "implied")
         if kind not in ("policy", "observation") or fate == "over_budget":
             continue
-        hit_at = line.get("hit_at")
+        if hit_at is None and not is_confirmed and not is_active:
+            continue  # most lines: shown or judged not to apply, and nothing new
         found.append(
             _Line(
                 rule=RuleId(text(line.get("subject"))),
                 is_policy=kind == "policy",
-                is_active=fate in ("matched", "implied"),
-                is_confirmed=bool(line.get("confirmed")),
+                is_active=is_active,
+                is_confirmed=is_confirmed,
                 hit_at=None if hit_at is None else number(hit_at),
             )
         )

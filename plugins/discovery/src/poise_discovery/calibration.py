@@ -36,7 +36,7 @@ class Calibration:
     ahead: float = 0.0
     behind: float = 0.0
 
-    def probabilities(self, margins: Floats, over_rival: Floats) -> Floats:
+    def chances(self, margins: Floats, over_rival: Floats) -> Floats:
         """Return the chance that each rule is relevant.
 
         Args:
@@ -54,25 +54,14 @@ class Calibration:
 def calibrate(held: HeldOut, chosen: Thresholds) -> Calibration:
     """Return the curve that fits held-out scores; the default one where there are too few."""
     margins = raised(held.scores, chosen.lead, chosen.knee) - np.float32(chosen.base)
-    over = over_rivals(held.scores)
-    asked = (margins >= -_NEAR) & ~held.unknown
+    asked = (margins >= -_NEAR) & (held.evidence > 0.0)
     truth = held.truth[asked]
     if truth.sum() < FEW_SCORES or truth.all():
         return Calibration()
-    features = _features(margins[asked], over[asked])
-    weights = np.broadcast_to(held.weights[:, None], margins.shape)[asked]
-    if len(held.background):
-        neutral = raised(held.background, chosen.lead, chosen.knee) - np.float32(chosen.base)
-        near = neutral >= -_NEAR
-        features = np.concatenate(
-            [features, _features(neutral[near], over_rivals(held.background)[near])]
-        )
-        truth = np.concatenate([truth, np.zeros(int(near.sum()), dtype=np.bool_)])
-        weights = np.concatenate(
-            [weights, np.full(int(near.sum()), float(held.weights.mean()), dtype=np.float32)]
-        )
+    features = _features(margins[asked], over_rivals(held.scores)[asked])
+    weights = (held.evidence * held.weights[:, None])[asked]
     # Imported here: a warm start fits nothing, and this import takes longer than the rest of it.
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
     curve = LogisticRegression(C=100.0, max_iter=500).fit(features, truth, sample_weight=weights)
     margin, ahead, behind = (float(each) for each in curve.coef_[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -197,5 +197,5 @@ def _counted(
     return counted
 
 
-def _rows(numbers: object) -> Rows:
-    return np.fromiter(numbers, dtype=np.intp)  # type: ignore[call-overload]  # any iterable of int
+def _rows(numbers: Iterable[int]) -> Rows:
+    return np.asarray(list(numbers), dtype=np.intp)

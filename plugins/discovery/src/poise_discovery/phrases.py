@@ -1,4 +1,4 @@
-"""What each rule is recognised by: the phrases that should bring it up, and those that should not."""
+"""What each rule is recognised by: phrases that should bring it up, and near misses."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def choose(held: HeldOut, target: float) -> Thresholds:
     for lead in _LEADS:
         scores = raised(held.scores, lead, knee)
         base = weighted_quantile(scores[rows, rules], weights, quantile)
-        admitted = (((scores >= base) & ~held.unknown).sum(axis=1) * held.weights).sum()
+        admitted = (((scores >= base) & (held.evidence == 1.0)).sum(axis=1) * held.weights).sum()
         cost = float(admitted / held.weights.sum())
         if len(held.background):
             cost += float((raised(held.background, lead, knee) >= base).sum(axis=1).mean())
@@ -89,7 +89,8 @@ def raised(scores: Floats, lead: float, knee: float) -> Floats:
     if not lead or not scores.size:
         return scores
     best = np.maximum(scores.max(axis=1, keepdims=True) - knee, 0.0)
-    return (scores - np.float32(lead) * best).astype(np.float32)
+    lowered: Floats = (scores - np.float32(lead) * best).astype(np.float32)
+    return lowered
 
 
 def weighted_quantile(values: Floats, weights: NDArray[np.floating], quantile: float) -> float:
@@ -114,7 +115,8 @@ def _joined_surcharge(held: HeldOut, chosen: Thresholds) -> float:
     several messages together say, and it comes with every turn.
     """
     scores = raised(held.scores, chosen.lead, chosen.knee)
-    wrong = float(((scores >= chosen.base) & ~held.truth & ~held.unknown).sum(axis=1).mean())
+    plainly = ~held.truth & (held.evidence == 1.0)
+    wrong = float(((scores >= chosen.base) & plainly).sum(axis=1).mean())
     joined = raised(held.joined, chosen.lead, chosen.knee)
     if not joined.size:
         return 1.0

@@ -145,8 +145,9 @@ def denial_in(message: str) -> Denial | None:
 
 @lru_cache(maxsize=4096)  # authors' examples, the same ones on every turn
 def is_denial(message: str) -> bool:
-    """Whether `message` denies something, or is a no to what was asked."""
-    return denial_in(message) is not None or _ANSWER.match(message) is not None
+    """Whether `message` is a denial as a whole, or a no to what was asked."""
+    found = denial_in(message)
+    return (found is not None and not found.rest) or _ANSWER.match(message) is not None
 
 
 def _words(clauses: list[str]) -> str:

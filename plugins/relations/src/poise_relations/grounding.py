@@ -84,7 +84,7 @@ class _Grounding:
             if relation.source == rule:
                 continue
             if relation.kind is RelationKind.ENTAILMENT:
-                if not can_be_implied(party):
+                if not can_be_implied(party, self._request):
                     continue
                 edge = self._source(relation)
                 allowed = may_imply(relation, party, self._request)

@@ -109,7 +109,7 @@ def parties_of(request: ResolutionRequest) -> Mapping[RuleId, Party]:
                 party = parties.get(target) or Party(
                     snapshot.rules[target], None, is_candidate=False
                 )
-                if target == source or not can_be_implied(party):
+                if target == source or not can_be_implied(party, request):
                     continue
                 parties[target] = party
                 if not party.can_be_active and may_imply(relation, party, request):
@@ -118,13 +118,11 @@ def parties_of(request: ResolutionRequest) -> Mapping[RuleId, Party]:
     return dict(sorted(parties.items()))
 
 
-def can_be_implied(party: Party) -> bool:
+def can_be_implied(party: Party, request: ResolutionRequest) -> bool:
     """Say whether any relation could imply the rule, however often it was applied."""
-    if not party.rule.enabled:
+    groups = party.rule.groups
+    if not party.rule.enabled or (groups and not groups & request.groups):
         return False
-    if not party.is_candidate:
-        # Whether a rule for certain groups is for this customer is known of candidates alone.
-        return not party.rule.groups
     verdict = party.verdict
     return verdict is None or not (verdict.from_code and verdict.kind is VerdictKind.DOES_NOT)
 

@@ -7,6 +7,7 @@ commit, whichever process writes beside them.
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import time
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from poise.errors import ConfigError, InvalidValueError, StoreError
 from poise_sql.migrating import migrate
 from poise_sql.settings import SqlSettings
 from poise_sql.work import WorkQueue
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -111,15 +114,21 @@ class SQLiteDatabase:
             ) from exc
         try:
             self._writer = _connect(self._settings)
-            self._writer.execute("BEGIN IMMEDIATE")
             migrate(self._writer, str(path))
-            self._writer.commit()
+            # Not before the file is known to be ours: this changes it.
+            _use_write_ahead_log(self._writer, self._settings.busy_timeout)
             self._check(self._writer)
             self._reader = _connect(self._settings)
-        except sqlite3.Error as exc:
-            raise ConfigError(f"sql.path {path}: {_reason(exc)}") from exc
+        except Exception as exc:
+            self._close_writer()
+            if isinstance(exc, sqlite3.Error):
+                raise ConfigError(f"sql.path {path}: {_reason(exc)}") from exc
+            raise
 
     def _check(self, connection: Connection) -> None:
+        """Find out now what would fail later: a file that can't be written to, or is damaged."""
+        connection.execute("BEGIN IMMEDIATE")
+        connection.rollback()
         if self._path.stat().st_size > _CHECKED_UP_TO:
             return
         ((found,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
@@ -170,13 +179,8 @@ def _connect(settings: SqlSettings) -> Connection:
         check_same_thread=False,  # worker threads take turns, one at a time
         isolation_level=None,  # transactions begin as `_transact` says, and only there
     )
-    try:
-        _use_write_ahead_log(connection, settings.busy_timeout)
-        connection.execute(f"PRAGMA synchronous = {settings.synchronous}")
-        connection.execute("PRAGMA foreign_keys = ON")
-    except sqlite3.Error:
-        connection.close()
-        raise
+    connection.execute(f"PRAGMA synchronous = {settings.synchronous}")
+    connection.execute("PRAGMA foreign_keys = ON")
     return connection
 
 
@@ -185,11 +189,13 @@ def _use_write_ahead_log(connection: Connection, patience: float) -> None:
     deadline = time.monotonic() + patience
     while True:
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()
         except sqlite3.OperationalError as exc:
             # SQLite does not wait here by itself when two processes make the file at once.
             if "locked" not in str(exc) or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
         else:
+            if mode != "wal":
+                logger.warning("no write-ahead log here: reads wait for writes")
             return

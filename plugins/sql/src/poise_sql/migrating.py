@@ -9,22 +9,26 @@ from poise_sql.schema import HEAD
 
 
 def migrate(connection: Connection, path: str) -> None:
-    """Make or change the tables as `HEAD` has them, within the connection's open transaction.
+    """Make or change the tables as `HEAD` has them, in a transaction of their own.
 
-    Whole or not at all: a step that fails leaves the database as it was.
+    Whole or not at all: a step that fails leaves the database as it was. Of several processes
+    that come at once, one does it and the others wait.
 
     Raises:
         ConfigError: The database is a newer version's, or somebody else's.
     """
+    if not _is_current(connection, path):
+        _upgrade(connection, path)
+
+
+def _is_current(connection: Connection, path: str) -> bool:
     current = _current(connection, path)
-    if current == HEAD:
-        return
     if current is not None and current > HEAD:
         raise ConfigError(
             f"{path} was written by a newer poise-sql (tables {current}, known here up to {HEAD}): "
             f"upgrade poise-sql, or set sql.path to another file"
         )
-    _upgrade(connection)
+    return current == HEAD
 
 
 def _current(connection: Connection, path: str) -> str | None:
@@ -45,11 +49,12 @@ def _current(connection: Connection, path: str) -> str | None:
     )
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, path: str) -> None:
     # Imported only when there is something to do: most starts find the tables up to date.
     from alembic import command
     from alembic.config import Config
-    from sqlalchemy import StaticPool, create_engine
+    from sqlalchemy import StaticPool, create_engine, event
+    from sqlalchemy.exc import DBAPIError
 
     engine = create_engine(
         "sqlite+pysqlite://",
@@ -57,8 +62,14 @@ def _upgrade(connection: Connection) -> None:
         poolclass=StaticPool,
         pool_reset_on_return=None,  # the connection goes on after this
     )
+    # The lock is taken here, since SQLAlchemy rolls back whatever it finds on a new connection.
+    event.listen(engine, "begin", lambda each: each.exec_driver_sql("BEGIN IMMEDIATE"))
     config = Config()
     config.set_main_option("script_location", "poise_sql:migrations")
-    with engine.begin() as migrating:
-        config.attributes["connection"] = migrating
-        command.upgrade(config, "head")
+    try:
+        with engine.begin() as migrating:
+            config.attributes["connection"] = migrating
+            if not _is_current(connection, path):  # another process may have been first
+                command.upgrade(config, "head")
+    except DBAPIError as exc:
+        raise exc.orig or exc from exc  # the driver's own, as from any other statement

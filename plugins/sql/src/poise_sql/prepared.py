@@ -22,14 +22,10 @@ class Prepared:
 
     Args:
         statement: Of SQLAlchemy Core; values written into it are kept.
-        columns: For an insert without values: the columns to be given.
     """
 
-    def __init__(self, statement: ClauseElement, columns: Sequence[str] | None = None) -> None:
-        compiled = statement.compile(
-            dialect=sqlite.dialect(paramstyle="named"),
-            **({} if columns is None else {"column_keys": columns}),
-        )
+    def __init__(self, statement: ClauseElement) -> None:
+        compiled = statement.compile(dialect=sqlite.dialect(paramstyle="named"))
         self._text = str(compiled)
         self._given = {
             name: value for name, value in (compiled.params or {}).items() if value is not None

@@ -14,15 +14,15 @@ class SqlSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: Path = Field(
-        Path(".poise/poise.db"),
+        default=Path(".poise/poise.db"),
         description="The database file; it and its folder are made when they are missing.",
     )
     synchronous: Literal["NORMAL", "FULL"] = Field(
-        "NORMAL",
+        default="NORMAL",
         description="NORMAL loses nothing when the process dies; FULL neither when power fails.",
     )
     busy_timeout: float = Field(
-        5.0,
+        default=5.0,
         gt=0.0,
         le=600.0,
         allow_inf_nan=False,

@@ -57,6 +57,13 @@ _NAMING = frozenset(
 _NAMING_LONG = frozenset(vocabulary("card account acct order invoice booking room flight policy"))
 """The same, where the number has four digits or more."""
 
+_VAGUE = re.compile(
+    r"\b(?:less than|more than|under|over|up to|at least|at most|around|about|approximately|"
+    r"approx|roughly|almost|nearly|between(?:\s+\S+\s+and)?)\s+$",
+    re.IGNORECASE,
+)
+"""Words before a number that make it a bound or an estimate."""
+
 _LINKING = frozenset(vocabulary("is in with was the a an my are of"))
 
 
@@ -75,11 +82,11 @@ def in_context(reading: Reading, text: str) -> Reading:
     unit = stem(after[0]) if after else ""
     if text[reading.end : reading.end + 2].lstrip().startswith("%"):
         unit = "percent"
+    vague = _VAGUE.search(text[max(0, reading.start - 30) : reading.start]) is not None
     if reading.currencies:
-        return attrs.evolve(reading, doubtful=False)
-    named = _is_named(reading, text)
-    counted = unit in _COUNTED
-    return attrs.evolve(reading, unit=unit, doubtful=reading.doubtful or named or counted)
+        return attrs.evolve(reading, doubtful=vague)
+    other = _is_named(reading, text) or unit in _COUNTED
+    return attrs.evolve(reading, unit=unit, doubtful=reading.doubtful or other or vague)
 
 
 def _skip(text: str, place: int) -> int:

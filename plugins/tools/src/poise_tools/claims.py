@@ -17,24 +17,11 @@ import attrs
 
 from poise.values.tools import Parameter, ParameterKind
 from poise_tools.conversation import Passage
+from poise_tools.evidence import MONEY_VERBS, distance_to, is_money, own_words
 from poise_tools.readings import Reading, overlaps
-from poise_tools.words import WORD, name_words, stem, vocabulary, words_of
 
-_MONEY = frozenset(
-    vocabulary(
-        "amount price sum total cost fee balance budget payment deposit refund money salary income "
-        "fund"
-    )
-)
-_MONEY_VERBS = frozenset(vocabulary("send pay transfer refund deposit withdraw wire charge top"))
-_NEAR_BEFORE = 4  # words before a value among which the parameter's own may stand
-_NEAR_AFTER = 2
-_AROUND = 80  # characters on either side of a value that are looked at for words
+_NEAR = 80  # characters between two values that an `or` can join
 
-_LEADING = frozenset(vocabulary("from to by until till on at for in since before after"))
-"""Words that speak of what follows them, never of what stands before."""
-
-_SENTENCE_END = re.compile(r"[.!?;\n](?:\s|$)")
 _OR = re.compile(r"^[^.!?;\n]*\bor\b[^.!?;\n]*$", re.IGNORECASE)
 _CORRECTION = re.compile(
     r"\b(?:no|sorry|actually|i meant|i mean|make (?:it|that)|instead|correction|rather|oops)\b",
@@ -114,12 +101,6 @@ class Assignment:
     open: frozenset[str]
 
 
-def is_money(parameter: Parameter) -> bool:
-    """Say whether a parameter is an amount of money, by its name or its description."""
-    words = {*name_words(parameter.name), *words_of(parameter.description)}
-    return bool(words & _MONEY)
-
-
 def assign(wanted: Sequence[Wanted], passages: Sequence[Passage], *, is_linked: bool) -> Assignment:
     """Return which parameter takes which reading.
 
@@ -150,18 +131,18 @@ def assign(wanted: Sequence[Wanted], passages: Sequence[Passage], *, is_linked: 
 
 
 def _claims(wanted: Sequence[Wanted], passages: Sequence[Passage], is_linked: bool) -> list[Claim]:
-    own_words = _own_words([each.parameter for each in wanted])
+    own = own_words([each.parameter for each in wanted])
     claims: list[Claim] = []
     for each in wanted:
         parameter = each.parameter
-        words = own_words[parameter.name]
+        words = own[parameter.name]
         money = is_money(parameter)
         for place, readings in enumerate(each.readings):
             text = passages[place].text
             for reading in readings:
-                distance = _distance(reading, text, words)
+                distance = distance_to(reading, text, words)
                 paid = money and (
-                    bool(reading.currencies) or _distance(reading, text, _MONEY_VERBS) is not None
+                    bool(reading.currencies) or distance_to(reading, text, MONEY_VERBS) is not None
                 )
                 support = Support.NAMED if distance is not None else _support(reading, each, paid)
                 if support is None or (support >= Support.LIKELY and not is_linked):
@@ -180,39 +161,6 @@ def _support(reading: Reading, wanted: Wanted, is_paid: bool) -> Support | None:
     if not wanted.parameter.required:
         return None  # an optional argument is not taken for the mere reason that a value is there
     return Support.LIKELY if is_paid else Support.ALONE
-
-
-def _own_words(parameters: Sequence[Parameter]) -> Mapping[str, frozenset[str]]:
-    """Return for each parameter the words of its name that no other one has."""
-    every = [set(name_words(parameter.name)) for parameter in parameters]
-    return {
-        parameter.name: frozenset(
-            word for word in words if sum(word in others for others in every) == 1 and len(word) > 1
-        )
-        for parameter, words in zip(parameters, every, strict=True)
-    }
-
-
-def _distance(reading: Reading, text: str, words: frozenset[str]) -> int | None:
-    """Return how many words away one of `words` stands in the same sentence, or `None`."""
-    found: list[int] = []
-    before = text[max(0, reading.start - _AROUND) : reading.start]
-    ends = list(_SENTENCE_END.finditer(before))
-    before = before[ends[-1].end() :] if ends else before
-    near = [stem(match[0]) for match in WORD.finditer(before)][-_NEAR_BEFORE:]
-    for steps, word in enumerate(reversed(near), start=1):
-        if word in words:
-            found.append(steps)
-            break
-    after = text[reading.end : reading.end + _AROUND]
-    end = _SENTENCE_END.search(after)
-    after = after[: end.start()] if end else after
-    following = [stem(match[0]) for match in WORD.finditer(after)][:_NEAR_AFTER]
-    for steps, word in enumerate(following, start=2):
-        if word in words and word not in _LEADING:
-            found.append(steps)
-            break
-    return min(found, default=None)
 
 
 def _held(
@@ -275,7 +223,7 @@ def _is_alternative(claim: Claim, other: Claim, passages: Sequence[Passage]) -> 
     start = min(claim.reading.end, other.reading.end)
     end = max(claim.reading.start, other.reading.start)
     between = passages[claim.place].text[start:end]
-    return len(between) <= _AROUND and _OR.search(between) is not None
+    return len(between) <= _NEAR and _OR.search(between) is not None
 
 
 def _key(claim: Claim) -> str:

@@ -13,7 +13,7 @@ from poise.values.events import Event
 from poise.values.tools import Parameter
 from poise_tools.words import contains_all, name_words, plain, words_of
 
-_READ = 8_000  # characters of one message: its head and its tail
+_READ = 4_000  # characters of one message: its head and its tail
 _READ_IN_ALL = 64_000  # of a conversation, newest first
 
 _QUESTION = re.compile(r"[^.!?\n]*\?")

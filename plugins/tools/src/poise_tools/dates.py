@@ -45,6 +45,8 @@ _AHEAD = re.compile(rf"\bin ({_COUNT}) (days?|weeks?)\b", re.I)
 _AGO = re.compile(rf"\b({_COUNT}) (days?|weeks?) ago\b", re.I)
 _WEEKDAY = re.compile(rf"\b(?:(next|this|last|on|coming)\s+)?({_DAY_NAME})\b", re.I)
 
+_DAY_ALONE = re.compile(r"\bthe (\d{1,2})(?:st|nd|rd|th)\b(?! of)", re.I)
+
 _NAMED_DAYS = {
     "day before yesterday": -2,
     "yesterday": -1,
@@ -66,7 +68,8 @@ def dates(text: str, today: date) -> tuple[tuple[Reading, ...], tuple[Span, ...]
     """Return the dates of `text`, in order, and every place that looks like one, read or not.
 
     `next friday` is the first Friday after today. A day without a year is the coming one where
-    that is nearer than the last one; else it is doubtful. `03/04/2026` is two dates, so none.
+    that is nearer than the last one; else it is doubtful, as a day of no month (`the 15th`) is.
+    `03/04/2026` is two dates, so none.
     """
     found: list[Reading] = []
     places: list[Span] = []
@@ -76,6 +79,13 @@ def dates(text: str, today: date) -> tuple[tuple[Reading, ...], tuple[Span, ...]
         places.append(span)
         if value is not None:
             found.append(Reading(value.isoformat(), *span, doubtful=doubtful))
+    for match in _DAY_ALONE.finditer(text):
+        if not overlaps(match.span(), places):
+            # Beside another date its month may be the other's: `from the 10th to the 20th of May`.
+            coming = None if places else _coming_day(int(match[1]), today)
+            if coming is not None:
+                found.append(Reading(coming.isoformat(), *match.span(), doubtful=True))
+            places.append(match.span())
     return tuple(sorted(found, key=lambda each: each.start)), tuple(places)
 
 
@@ -164,6 +174,14 @@ def _in_year(span: Span, year: str | None, month: int, day: str, today: date) ->
     known = [each for each in (_day(str(year), str(month), day) for year in years) if each]
     coming = next((each for each in known if each >= today), None)
     return span, coming, coming is not None and coming - today > _HALF_YEAR
+
+
+def _coming_day(day: int, today: date) -> date | None:
+    if not 1 <= day <= 31:
+        return None
+    months = [divmod(today.year * 12 + today.month - 1 + ahead, 12) for ahead in range(13)]
+    known = (_day(str(year), str(month + 1), str(day)) for year, month in months)
+    return next((each for each in known if each is not None and each >= today), None)
 
 
 def _length(count: str, unit: str) -> timedelta:

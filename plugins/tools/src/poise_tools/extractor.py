@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo
 
+import anyio.to_thread
+
 from poise import Extractor
-from poise.turn.context import TurnContext
+from poise.turn.context import StashKey, TurnContext
 from poise.turn.tooling import Fact, Field
 from poise.values.events import ToolStage
 from poise.values.tools import ArgumentSource, Parameter, ParameterKind
@@ -18,6 +20,8 @@ from poise_tools.conversation import Exchange, asked, exchanges
 from poise_tools.reading import PassageReader
 from poise_tools.settings import ToolSettings
 
+_AT_ONCE = 4_000  # characters; reading more takes a worker thread, so that nobody waits for it
+_READER = StashKey("poise_tools.reader", PassageReader)
 _FINISHED = ToolStage.FINISHED.value
 _IN_DOUBT = frozenset({ToolStage.STARTED.value, ToolStage.UNKNOWN.value})
 
@@ -34,6 +38,11 @@ class PatternExtractor(Extractor):
         self._zone: tzinfo = UTC if settings.timezone == "UTC" else ZoneInfo(settings.timezone)
 
     async def extract(self, fields: Sequence[Field], turn: TurnContext) -> Sequence[Fact]:
+        if sum(len(event.text) for event in turn.history.messages) > _AT_ONCE:
+            return await anyio.to_thread.run_sync(self._extract, fields, turn)
+        return self._extract(fields, turn)
+
+    def _extract(self, fields: Sequence[Field], turn: TurnContext) -> Sequence[Fact]:
         facts: dict[str, Fact] = {}
         for tool in dict.fromkeys(field.tool for field in fields):
             parameters = [
@@ -67,7 +76,7 @@ class PatternExtractor(Extractor):
         wanted = [each for each in parameters if each.source is not ArgumentSource.CONTEXT]
         facts: dict[str, Fact] = {}
         competing: set[str] = set()
-        reader = PassageReader(turn.now.astimezone(self._zone), turn.snapshot.terms.values())
+        reader = self._reader(turn)
         is_linked = True
         for exchange in exchanges(turn, since=_dealt_with(tool, turn)):
             names = asked(wanted, exchange)
@@ -88,6 +97,14 @@ class PatternExtractor(Extractor):
             # What came before a question about this tool belongs to the same request.
             is_linked = is_linked and bool(names)
         return facts, frozenset(competing)
+
+    def _reader(self, turn: TurnContext) -> PassageReader:
+        reader = turn.stash.get(_READER)
+        if reader is None:
+            now = turn.now.astimezone(self._zone)
+            reader = PassageReader(now, turn.snapshot.terms.values())
+            turn.stash.put(_READER, reader)
+        return reader
 
 
 def _dealt_with(tool: str, turn: TurnContext) -> int:

@@ -9,9 +9,9 @@ import attrs
 
 from poise.values.terms import Term
 from poise.values.tools import Parameter, ParameterKind
-from poise_tools.claims import is_money
 from poise_tools.conversation import Passage
 from poise_tools.dates import clock_places, dates, moments
+from poise_tools.evidence import is_money
 from poise_tools.named import addresses, choices, patterned
 from poise_tools.numbers import numbers
 from poise_tools.readings import Reading, Span, overlaps
@@ -76,6 +76,8 @@ class PassageReader:
             read = tuple(each for each in read if each.value in parameter.choices)
         money = [each for each in read if each.currencies]
         if is_money(parameter):
+            if any(each.value < 0 for each in read):
+                return ()  # a minus or a dash: nobody can tell
             # With a currency beside one of them, the others are no amounts.
             return tuple(money) if money else read
         if parameter.kind is ParameterKind.INTEGER:

@@ -1,0 +1,30 @@
+"""What this distribution offers: discovery by signals, and annotations by the author's flags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from poise import Annotator, Discoverer, Offers, Sections, hookimpl
+
+if TYPE_CHECKING:
+    from poise.hooks.findings import Finding
+    from poise.values.catalog import CatalogSnapshot
+
+
+@hookimpl
+def poise_config(sections: Sections) -> None:
+    sections.add("discovery", "poise_discovery.settings:DiscoverySettings")
+
+
+@hookimpl
+def poise_provide(offers: Offers) -> None:
+    offers.add(Annotator, "flags", "poise_discovery.annotator:FlagAnnotator", default=True)
+    offers.add(Discoverer, "signals", "poise_discovery.discoverer:SignalDiscoverer", default=True)
+
+
+@hookimpl
+def poise_lint(catalog: CatalogSnapshot) -> Sequence[Finding]:
+    from poise_discovery.lint import findings_of  # reads phrases only when a catalog is checked
+
+    return findings_of(catalog)

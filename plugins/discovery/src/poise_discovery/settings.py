@@ -1,0 +1,30 @@
+"""The `discovery` section of the settings."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class DiscoverySettings(BaseModel):
+    """How much discovery lets through, and how long a rule stays without being brought up."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    recall: float = Field(
+        0.97,
+        ge=0.5,
+        le=0.995,
+        description=(
+            "Share of messages that must bring their rule up; thresholds are fitted to it. "
+            "A higher one admits more rules per message."
+        ),
+    )
+    stale_after: int = Field(
+        5,
+        ge=1,
+        le=100,
+        description=(
+            "Customer messages after which a rule that none of them brought up, and that was not "
+            "matched meanwhile, leaves the working set when it is pruned. HIGH weight stays."
+        ),
+    )

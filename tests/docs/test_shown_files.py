@@ -1,0 +1,57 @@
+"""What the docs show of the repository is what stands there, and what they set can be read."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from poise.app.config import load_config
+from poise.app.plugins import PluginManager
+
+ROOT = Path(__file__).parents[2]
+COPIED = ROOT / "contrib" / "hashing"
+PAGES = sorted(
+    page
+    for pattern in ("*.md", "docs/**/*.md", "core/*.md", "plugins/*/*.md", "contrib/*/*.md")
+    for page in ROOT.glob(pattern)
+)
+
+
+def fences(page: Path, language: str) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+SETTINGS = [
+    (str(page.relative_to(ROOT)), fence)
+    for page in PAGES
+    for fence in fences(page, "toml")
+    if "[project" not in fence
+]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "src/poise_hashing/__init__.py",
+        "pyproject.toml",
+        "tests/test_conformance.py",
+        "tests/conftest.py",
+    ],
+)
+def test_the_plugin_to_copy_from_is_shown_as_it_is(name: str) -> None:
+    page = ROOT / "docs" / "how-to" / "write-a-plugin.md"
+
+    shown = fences(page, "toml" if name.endswith(".toml") else "python")
+
+    assert (COPIED / name).read_text(encoding="utf-8") in shown
+
+
+@pytest.mark.parametrize(("page", "text"), SETTINGS)
+def test_settings_can_be_read(page: str, text: str) -> None:
+    sections = PluginManager().sections
+
+    load_config(sections, environ={"POISE_CONFIG": ""}, overrides=tomllib.loads(text))
