@@ -11,27 +11,25 @@ denies.
 from __future__ import annotations
 
 import argparse
-import csv
-import json
 import os
-import random
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import anyio
 import attrs
 import numpy as np
+from intents import DataSet, read_sets, rules_of
 from negated import NEGATED
-from report import Report
+from report import Report, Value
 
 from poise.hooks.offers import Offers, Sections, load
 from poise.memory.artifacts import MemoryArtifactStore
 from poise.ports.discovery import Discoverer
 from poise.ports.models import DecisionModel, Embedder
 from poise.ports.stores import ArtifactStore
-from poise.testing.turns import catalog_of, policy, turn_of
+from poise.testing.turns import catalog_of, turn_of
 from poise.turn.models import Answer, Capability, DecisionRequest, Question, TurnModels
 from poise.turn.prompts import Prompt
 from poise.turn.queries import Query, QueryKind
@@ -46,68 +44,13 @@ BINS = 15
 
 
 @attrs.frozen
-class Labelled:
-    """A message with every intent that it has; none for one that is out of scope."""
-
-    text: str
-    intents: frozenset[str]
-
-
-@attrs.frozen
-class DataSet:
-    """A public set: what rules are made of, and what they are tried on."""
-
-    name: str
-    train: tuple[Labelled, ...]
-    test: tuple[Labelled, ...]
-
-
-@attrs.frozen
 class Judged:
     """One question about one message: the truth, and what each way answers."""
 
     holds: bool
     prior: float
     value: float | None
-    is_denied: bool
     alone: float | None
-
-
-def read_sets(folder: Path) -> Iterable[DataSet]:
-    """Yield CLINC150, Banking77 and NLU++ banking (folds 0 to 9 against 10 to 19)."""
-    clinc = json.loads((folder / "clinc150/data_full.json").read_text(encoding="utf-8"))
-    yield DataSet(
-        "CLINC150",
-        tuple(Labelled(text, frozenset({intent})) for text, intent in clinc["train"]),
-        (
-            *(Labelled(text, frozenset({intent})) for text, intent in clinc["test"]),
-            *(Labelled(text, frozenset()) for text, _ in clinc["oos_test"]),
-        ),
-    )
-    halves = []
-    for half in ("train", "test"):
-        with (folder / f"banking77/{half}.csv").open(encoding="utf-8", newline="") as file:
-            halves.append(
-                tuple(
-                    Labelled(row["text"], frozenset({row["category"]}))
-                    for row in csv.DictReader(file)
-                )
-            )
-    yield DataSet("Banking77", *halves)
-    folds = [
-        [
-            Labelled(each["text"], frozenset(each.get("intents", ())))
-            for each in json.loads(
-                (folder / f"nlupp/data/banking/fold{fold}.json").read_text(encoding="utf-8")
-            )
-        ]
-        for fold in range(20)
-    ]
-    yield DataSet(
-        "NLU++",
-        tuple(each for fold in folds[:10] for each in fold),
-        tuple(each for fold in folds[10:] for each in fold),
-    )
 
 
 class Remembering(Embedder):
@@ -180,41 +123,6 @@ def discoverer_of(models: TurnModels) -> Discoverer:
     return found
 
 
-async def rules_of(
-    data: DataSet, models: TurnModels, signals: int, *, near_misses: bool, seed: int
-) -> tuple[Rule, ...]:
-    """Return a rule per intent with enough phrases; near misses are its anti-signals."""
-    chance = random.Random(seed)
-    intents: dict[str, set[str]] = {}
-    for each in data.train:
-        intents.setdefault(each.text, set()).update(each.intents)
-    phrases = {
-        intent: sorted(text for text, found in intents.items() if intent in found)
-        for intent in sorted(set().union(*intents.values()))
-    }
-    chosen = {
-        intent: chance.sample(texts, min(signals, len(texts)))
-        for intent, texts in phrases.items()
-        if len(texts) >= 5
-    }
-    pool = sorted({text for texts in chosen.values() for text in texts})
-    rows = await models.embed(pool)
-    place = {text: number for number, text in enumerate(pool)}
-    made = []
-    for intent, texts in chosen.items():
-        nearness = rows @ rows[[place[text] for text in texts]].mean(axis=0)
-        others = [pool[each] for each in np.argsort(-nearness) if intent not in intents[pool[each]]]
-        made.append(
-            policy(
-                intent,
-                when=intent.replace("_", " "),
-                signals=texts,
-                anti_signals=others[:signals] if near_misses else (),
-            )
-        )
-    return tuple(made)
-
-
 async def judge(
     data: DataSet, rules: Sequence[Rule], models: Models, decisions: DecisionModel
 ) -> tuple[list[Judged], float]:
@@ -239,7 +147,6 @@ async def judge(
                 holds=snapshot.rules[RuleId(question.id)].name in message.intents,
                 prior=question.prior or 0.0,
                 value=answer.value,
-                is_denied=answer.value is None,
                 alone=unaided.value,
             )
             for question, answer, unaided in zip(questions, found, alone, strict=True)
@@ -330,7 +237,7 @@ def reliability(judged: Sequence[Judged]) -> list[dict[str, float]]:
 
 async def denied(
     rules: Sequence[Rule], name: str, models: Models, decisions: DecisionModel
-) -> dict[str, float]:
+) -> dict[str, Value]:
     """Return what becomes of messages that deny what a rule of this set is about."""
     discoverer = discoverer_of(models)
     snapshot = catalog_of(rules)
@@ -351,7 +258,7 @@ async def denied(
             counts["abstained"] += 1
         else:
             counts["yes" if answer.value >= high else "no"] += 1
-    return {key: float(count) for key, count in counts.items()}
+    return dict(counts)
 
 
 def _mean(values: np.ndarray) -> float:
@@ -359,58 +266,69 @@ def _mean(values: np.ndarray) -> float:
 
 
 async def measure(report: Report, options: argparse.Namespace) -> None:
-    """Fill the report, one set after the other."""
+    """Fill the report: per set as it is measured, then the tables over all sets."""
     embedder = Remembering()
     models, decisions = Models(embedder), PriorDecisionModel(embedder)
-    for each in read_sets(options.data):
-        data = attrs.evolve(each, test=each.test[:: 5 if options.quick else 1])
-        for near_misses in (False, True):
+    withheld: list[tuple[str, dict[str, Value]]] = []
+    denials: list[tuple[str, dict[str, Value]]] = []
+    for whole in read_sets(options.data):
+        data = attrs.evolve(whole, test=whole.test[:: 5 if options.quick else 1])
+        for kind, near_misses in (("signals alone", False), ("with near misses", True)):
             rules = await rules_of(
                 data, models, options.signals, near_misses=near_misses, seed=options.seed
             )
-            kind = "with near misses" if near_misses else "signals alone"
-            name = f"{data.name}.{'near_misses' if near_misses else 'plain'}"
+            name = f"{data.name}.{kind.replace(' ', '_')}"
+            about = f"{data.name}, {options.signals} signals, {kind}"
             judged, milliseconds = await judge(data, rules, models, decisions)
-            truth = [each.holds for each in judged]
-            ways: Mapping[str, Sequence[float | None]] = {
-                "prior": [each.value for each in judged],
-                "discovery alone": [each.prior for each in judged],
-                "no prior": [each.alone for each in judged],
-            }
-            for way, values in ways.items():
+            for way, values in ways_of(judged).items():
                 report.row(
-                    f"{data.name}, {options.signals} signals, {kind}",
-                    {"way": way, **figures(truth, values, decisions.band)},
+                    about,
+                    {
+                        "way": way,
+                        **figures([each.holds for each in judged], values, decisions.band),
+                    },
                     name=f"{name}.{way.replace(' ', '_')}",
                 )
-            report.row(
-                "share withheld because the message denies, and cost",
-                {
-                    "set": f"{data.name}, {kind}",
-                    "questions": len(judged),
-                    "withheld": float(np.mean([each.is_denied for each in judged])),
-                    "withheld_of_true": float(
-                        np.mean([each.is_denied for each in judged if each.holds])
-                    ),
-                    "cpu_ms_a_request": milliseconds,
-                },
-                name=f"{name}.withheld",
-            )
             for row in reliability(judged):
                 report.row(
-                    f"reliability: {data.name}, {kind}",
+                    f"{about}: reliability",
                     row,
                     name=f"{name}.reliability.{row['from']:.1f}",
                 )
-            if data.name in NEGATED:
-                report.row(
-                    "messages that deny what the rule is about",
+            true = [each for each in judged if each.holds]
+            withheld.append(
+                (
+                    name,
                     {
-                        "set": f"{data.name}, {kind}",
-                        **await denied(rules, data.name, models, decisions),
+                        "set": about,
+                        "questions": len(judged),
+                        "withheld": share_withheld(judged),
+                        "withheld of true": share_withheld(true),
+                        "cpu ms a request": milliseconds,
                     },
-                    name=f"{name}.denied",
                 )
+            )
+            denials.append(
+                (name, {"set": about, **await denied(rules, data.name, models, decisions)})
+            )
+    for name, values in withheld:
+        report.row("withheld for a denial, and cost", values, name=f"{name}.withheld")
+    for name, values in denials:
+        report.row("messages that deny what the rule is about", values, name=f"{name}.denied")
+
+
+def ways_of(judged: Sequence[Judged]) -> Mapping[str, Sequence[float | None]]:
+    """Return what each way answered, by its name."""
+    return {
+        "prior": [each.value for each in judged],
+        "discovery alone": [each.prior for each in judged],
+        "no prior": [each.alone for each in judged],
+    }
+
+
+def share_withheld(judged: Sequence[Judged]) -> float:
+    """Return the share of questions that got no probability."""
+    return sum(each.value is None for each in judged) / max(1, len(judged))
 
 
 def main() -> None:

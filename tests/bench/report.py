@@ -1,74 +1,80 @@
-"""What a bench prints: tables for people and, with `--json FILE`, the figures by name."""
+"""Prints what a bench measured as tables, and writes the same figures by name."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-Value = float | int | str | None
+from typing import Any
 
 
 class Report:
-    """Collects the rows of a bench and prints each table once it is complete.
+    """The tables of one bench, and its figures by name.
 
     Args:
-        name: The bench's name; prefixes the figures.
+        bench: The bench's name: the first part of every figure's.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._tables: dict[str, list[Mapping[str, Value]]] = {}
-        self._figures: dict[str, Value] = {}
+    def __init__(self, bench: str) -> None:
+        self._bench = bench
+        self._tables: dict[str, list[Mapping[str, Any]]] = {}
+        self._figures: dict[str, Any] = {}
 
-    def row(self, table: str, values: Mapping[str, Value], *, name: str = "") -> None:
-        """Add a row to `table`.
+    def row(self, table: str, values: Mapping[str, Any], *, name: str = "") -> None:
+        """Add a row to a table.
 
         Args:
-            table: Its title.
-            values: By column; `None` prints as nothing.
-            name: Figures are kept as `bench.name.column`; without a name they are only printed.
+            table: The table's title; its first row opens it.
+            values: By column; texts name the row, numbers are figures; `None` is left blank.
+            name: Unique within the bench: figures are called `name.column`.
         """
-        if table not in self._tables and self._tables:
-            self._print(next(reversed(self._tables)))
         self._tables.setdefault(table, []).append(values)
         if name:
-            self._figures.update(
-                {f"{self._name}.{name}.{column}": value for column, value in values.items()}
-            )
+            for column, value in values.items():
+                if isinstance(value, bool | int | float):
+                    self._figures[f"{name}.{column}"] = value
 
-    def finish(self, file: Path | None) -> None:
-        """Print the last table and write the figures to `file`, if there is one."""
-        if self._tables:
-            self._print(next(reversed(self._tables)))
-        if file is not None:
-            file.write_text(json.dumps(self._figures, indent=1) + "\n")
+    def show(self) -> None:
+        """Print the tables so far, and begin new ones."""
+        for title, rows in self._tables.items():
+            print(f"\n{title}")
+            for line in _laid_out(rows):
+                print(f"  {line}")
+        self._tables.clear()
 
-    def _print(self, title: str) -> None:
-        rows = self._tables[title]
-        columns = list(dict.fromkeys(column for row in rows for column in row))
-        cells = [[_shown(row.get(column)) for column in columns] for row in rows]
-        widths = [
-            max(len(column), *(len(row[place]) for row in cells))
-            for place, column in enumerate(columns)
-        ]
-        lines = [
-            "",
-            title,
-            "  ".join(column.rjust(width) for column, width in zip(columns, widths, strict=True)),
-            *(
-                "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-                for row in cells
-            ),
-        ]
-        sys.stdout.write("\n".join(lines) + "\n")
-        sys.stdout.flush()
+    def finish(self, json_file: Path | None = None) -> None:
+        """Print what is left, and write the figures where `json_file` says."""
+        self.show()
+        if json_file is not None:
+            figures = {"bench": self._bench, "figures": self._figures}
+            json_file.write_text(json.dumps(figures, indent=2, sort_keys=True), encoding="utf-8")
 
 
-def _shown(value: Value) -> str:
+def _laid_out(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    cells = [[_told(row.get(column)) for column in columns] for row in rows]
+    widths = [
+        max(len(column), *(len(line[at]) for line in cells)) for at, column in enumerate(columns)
+    ]
+    numeric = [
+        all(isinstance(row.get(column), int | float | None) for row in rows) for column in columns
+    ]
+    return [
+        "  ".join(
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(line, widths, numeric, strict=True)
+        ).rstrip()
+        for line in [columns, ["-" * width for width in widths], *cells]
+    ]
+
+
+def _told(value: Any) -> str:  # a cell
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:,.3f}" if abs(value) < 10 else f"{value:,.1f}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        if value == 0.0 or abs(value) >= 100:
+            return f"{value:,.0f}"
+        return f"{value:.2f}" if abs(value) >= 10 else f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

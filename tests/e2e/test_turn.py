@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from poise import Application, Bail, EventKind, Fate, Session, SessionMode, TurnContext
 from poise.testing.applications import ScriptedParts
 from poise.testing.hook_probe import HookProbe
+from poise.testing.providers import ScriptedDecisionModel
 from poise.testing.session_laws import (
     agent_messages,
     assert_session_laws,
@@ -239,8 +240,8 @@ async def test_account_has_one_line_for_every_candidate_with_its_fate(
 
 async def test_every_no_says_who_said_it(open_application: Open, shop: Any) -> None:
     """B-125."""
-    scripted = ScriptedParts()
-    async with open_application(scripted) as app:
+    doubting = ScriptedParts(decisions=ScriptedDecisionModel(lambda _question, _request: 0.1))
+    async with open_application(doubting) as app:
         agent = await shop.open(app)
 
         async def no(turn: TurnContext) -> bool:
@@ -248,9 +249,8 @@ async def test_every_no_says_who_said_it(open_application: Open, shop: Any) -> N
 
         await agent.create_observation("it rains", title="Rain", matcher=no)
         session = await app.open_session(agent)
-        await session.say("open?")
 
-        ledger = (await session.say("xyzzy")).ledger
+        ledger = (await session.say("open?")).ledger
 
         assert ledger is not None
         negative = [line for line in ledger.lines if line.fate == Fate.NOT_APPLICABLE.value]
@@ -331,5 +331,6 @@ async def test_tool_calls_of_the_account_are_those_that_ran(
 
         log = await session.events()
         lines = [line.tool for ledger in ledgers(log) for line in ledger.calls]
-        assert lines == shop.calls == ["freeze_card", "look_up_balance", "freeze_card"]
+        assert lines == shop.calls
+        assert shop.calls.count("freeze_card") == 2
         assert agent_messages(log)[0] == "Your card is frozen."

@@ -12,11 +12,13 @@ from poise_embedded.onnx_export import OnnxEmbedder
 
 
 def _unit(row: np.ndarray) -> np.ndarray:
-    return row / np.linalg.norm(row)
+    unit: np.ndarray = row / np.linalg.norm(row)
+    return unit
 
 
 def _rows(export: Any, *words: str) -> np.ndarray:
-    return export.table[[export.vocabulary[word] for word in words]]
+    rows: np.ndarray = export.table[[export.vocabulary[word] for word in words]]
+    return rows
 
 
 @pytest.mark.anyio

@@ -63,7 +63,7 @@ class ToolGate:
         authorize: Authorize,
         clock: Clock,
         timeout: float = 30.0,
-        result_limit: int = 1_000_000,
+        result_limit: int = 8_000_000,
     ) -> None:
         self._services = services
         self._authorize = authorize

@@ -19,7 +19,7 @@ _BATCH = 32  # about 20 ms of work: what another request may have to wait for
 class UniversalSentenceEmbedder(ThreadedEmbedder):
     """Embeds 16 languages into one space, about a millisecond a message, from a wheel of 33 MB.
 
-    The model is read by the first `embed`, in its worker thread, and then takes about 75 MB.
+    The model is read by the first `embed`, in its worker thread, and then takes about 120 MB.
 
     Args:
         threads: Threads of linear algebra for one run; heeded where threadpoolctl is installed.
