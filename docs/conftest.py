@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from sybil import Sybil
 from sybil.example import Example
 from sybil.parsers.markdown import CodeBlockParser
@@ -150,3 +151,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Collect the pages of this folder, and the README of the repository beside it."""
     if not config.pluginmanager.has_plugin("poise-docs"):
         config.pluginmanager.register(_Collector(), "poise-docs")
+        # Readers run examples on machines of their own; here a busy one is no failure.
+        settings.register_profile(
+            "docs", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+        )
+        settings.load_profile("docs")

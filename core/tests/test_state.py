@@ -118,15 +118,24 @@ def test_persons_words_answer_what_came_before() -> None:
     assert state.unanswered == (2,)
 
 
+def test_words_of_a_turn_answer_only_what_its_account_says() -> None:
+    words = new_event(EventKind.MESSAGE, {"text": "here"}, Source.AI_AGENT, turn=TURN)
+
+    state = fold(log_of(said("one"), said("two"), words, match(upto=1)))
+
+    assert state.unanswered == (1,)
+
+
 def test_apology_answers_what_failed() -> None:
     error = new_event(EventKind.STATUS, {"status": "error", "upto": 1})
 
     assert fold(log_of(said("one"), error)).unanswered == ()
 
 
-def test_imported_history_that_was_answered_leaves_nothing_to_answer() -> None:
+@pytest.mark.parametrize("answerer", [Source.HUMAN_AGENT, Source.AI_AGENT])
+def test_imported_history_that_was_answered_leaves_nothing_to_answer(answerer: Source) -> None:
     imported = [
-        said(f"message {place}", Source.CUSTOMER if place % 3 == 0 else Source.HUMAN_AGENT)
+        said(f"message {place}", Source.CUSTOMER if place % 3 == 0 else answerer)
         for place in range(200)
     ]
 

@@ -20,23 +20,27 @@ import click
 HERE = Path(__file__).parent
 
 
+NAMES = ("commands.md", "hooks.md", "names.md", "settings.md")
+"""The generated pages."""
+
+
 def main() -> int:
     """Write every page and return 0."""
-    for name, text in pages().items():
-        (HERE / name).write_text(text, encoding="utf-8")
+    for name in NAMES:
+        (HERE / name).write_text(page(name), encoding="utf-8")
         sys.stdout.write(f"wrote {name}\n")
     return 0
 
 
-def pages() -> dict[str, str]:
-    """Return the text of every generated page, by file name."""
+def page(name: str) -> str:
+    """Return the text of a generated page, by its file name."""
     makers = {
         "commands.md": _commands,
         "hooks.md": _hooks,
         "names.md": _names,
         "settings.md": _settings,
     }
-    return {name: "\n".join(maker()).rstrip() + "\n" for name, maker in makers.items()}
+    return "\n".join(makers[name]()).rstrip() + "\n"
 
 
 # -- names --
@@ -94,16 +98,20 @@ def _shape(thing: Any) -> Iterator[str]:  # a class or a function
                 meaning = _cell(meanings.get(field.name, ""))
                 yield f"| `{field.name}` | {_default(field.default)} | {meaning} |"
         yield ""
-    elif issubclass(thing, Exception):
-        return
     public = [
         f"- {_member(name, member)}: {_first_line(member)}"
         for name, member in inspect.getmembers(thing)
-        if not name.startswith("_") and (inspect.isroutine(member) or isinstance(member, property))
+        if not name.startswith("_") and _is_ours(member)
     ]
     yield from public
     if public:
         yield ""
+
+
+def _is_ours(member: Any) -> bool:  # a method, a property, or what a class holds besides
+    code = member.fget if isinstance(member, property) else member
+    module = str(getattr(code, "__module__", ""))  # what is built in may have none
+    return inspect.isroutine(code) and module.startswith("poise.")
 
 
 def _member(name: str, member: Any) -> str:  # a method or a property
@@ -242,15 +250,15 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     yield from (
         f"{_one_line(each)}\n" for each in inspect.cleandoc(command.help or "").split("\n\n")
     )
-    options = [
-        record
-        for parameter in command.get_params(context)
-        if (record := parameter.get_help_record(context)) is not None
+    records = [
+        parameter.get_help_record(context)
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
     ]
-    yield "| option | meaning |\n|---|---|"
-    for option, meaning in options:
-        yield f"| `{option}` | {_cell(meaning)} |"
-    yield ""
+    if records:
+        yield "| option | meaning |\n|---|---|"
+        yield from (f"| {_cell(f'`{each[0]}`')} | {_cell(each[1])} |" for each in records if each)
+        yield ""
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)

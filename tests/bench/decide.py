@@ -22,7 +22,7 @@ import attrs
 import numpy as np
 from intents import DataSet, read_sets, rules_of
 from negated import NEGATED
-from report import Report, Value
+from report import Report
 
 from poise.hooks.offers import Offers, Sections, load
 from poise.memory.artifacts import MemoryArtifactStore
@@ -41,6 +41,8 @@ from poise_embedded.prior import PriorDecisionModel
 from poise_embedded.use import UniversalSentenceEmbedder
 
 BINS = 15
+
+Cell = float | int | str | None
 
 
 @attrs.frozen
@@ -237,7 +239,7 @@ def reliability(judged: Sequence[Judged]) -> list[dict[str, float]]:
 
 async def denied(
     rules: Sequence[Rule], name: str, models: Models, decisions: DecisionModel
-) -> dict[str, Value]:
+) -> dict[str, Cell]:
     """Return what becomes of messages that deny what a rule of this set is about."""
     discoverer = discoverer_of(models)
     snapshot = catalog_of(rules)
@@ -269,8 +271,8 @@ async def measure(report: Report, options: argparse.Namespace) -> None:
     """Fill the report: per set as it is measured, then the tables over all sets."""
     embedder = Remembering()
     models, decisions = Models(embedder), PriorDecisionModel(embedder)
-    withheld: list[tuple[str, dict[str, Value]]] = []
-    denials: list[tuple[str, dict[str, Value]]] = []
+    withheld: list[tuple[str, dict[str, Cell]]] = []
+    denials: list[tuple[str, dict[str, Cell]]] = []
     for whole in read_sets(options.data):
         data = attrs.evolve(whole, test=whole.test[:: 5 if options.quick else 1])
         for kind, near_misses in (("signals alone", False), ("with near misses", True)):
@@ -289,11 +291,11 @@ async def measure(report: Report, options: argparse.Namespace) -> None:
                     },
                     name=f"{name}.{way.replace(' ', '_')}",
                 )
-            for row in reliability(judged):
+            for tenth in reliability(judged):
                 report.row(
                     f"{about}: reliability",
-                    row,
-                    name=f"{name}.reliability.{row['from']:.1f}",
+                    tenth,
+                    name=f"{name}.reliability.{tenth['from']:.1f}",
                 )
             true = [each for each in judged if each.holds]
             withheld.append(
@@ -311,10 +313,10 @@ async def measure(report: Report, options: argparse.Namespace) -> None:
             denials.append(
                 (name, {"set": about, **await denied(rules, data.name, models, decisions)})
             )
-    for name, values in withheld:
-        report.row("withheld for a denial, and cost", values, name=f"{name}.withheld")
-    for name, values in denials:
-        report.row("messages that deny what the rule is about", values, name=f"{name}.denied")
+    for name, row in withheld:
+        report.row("withheld for a denial, and cost", row, name=f"{name}.withheld")
+    for name, row in denials:
+        report.row("messages that deny what the rule is about", row, name=f"{name}.denied")
 
 
 def ways_of(judged: Sequence[Judged]) -> Mapping[str, Sequence[float | None]]:

@@ -39,9 +39,7 @@ class DataSet:
 
     def thinned(self, step: int) -> DataSet:
         """Return the same set with every `step`-th test message."""
-        return attrs.evolve(
-            self, test=self.test[::step], out_of_scope=self.out_of_scope[::step]
-        )
+        return attrs.evolve(self, test=self.test[::step], out_of_scope=self.out_of_scope[::step])
 
 
 def read_clinc(folder: Path) -> DataSet:

@@ -77,7 +77,9 @@ def sessions_of(sets: Sequence[tuple[str, DataSet]], length: int, seed: int) -> 
         if chance.random() < 0.2:
             said.append(Labelled(chance.choice(CHIT_CHAT), frozenset()))
         else:
-            topic = topics[min(at * 4 // length, 3)] if chance.random() < 0.8 else chance.choice(topics)
+            topic = (
+                topics[min(at * 4 // length, 3)] if chance.random() < 0.8 else chance.choice(topics)
+            )
             said.append(chance.choice(topic))
     return said
 
@@ -122,9 +124,7 @@ async def play(
             attrs.evolve(event, offset=event.offset + first) for event in turn.history.events
         )
         base = len(history) - 1
-        turn = attrs.evolve(
-            turn, base=base, history=attrs.evolve(turn.history, events=events)
-        )
+        turn = attrs.evolve(turn, base=base, history=attrs.evolve(turn.history, events=events))
         if cosines is None:
             queries = customer_queries(turn.history.messages, base)
             sightings = await trained.discoverer.discover(turn, queries)

@@ -312,12 +312,13 @@ async def test_consequential_call_is_not_started_for_somebody_who_changed_their_
 # -- what follows the reply --
 
 
-@pytest.mark.parametrize("append", range(1, 5))
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("append", range(1, 4))
 async def test_what_follows_the_reply_is_recorded_whole_or_not_at_all(
-    open_application: Open, shop: Any, append: int
+    open_application: Open, shop: Any, append: int, before: bool
 ) -> None:
     """B-060."""
-    stores = InterruptedStores(append, before=append % 2 == 0)
+    stores = InterruptedStores(append, before=before)
     async with open_application(stores=stores) as app:
         agent = await shop.open(app)
         session = await app.open_session(agent)
@@ -327,11 +328,9 @@ async def test_what_follows_the_reply_is_recorded_whole_or_not_at_all(
         events = await at_rest(app, session)
 
         assert_session_laws(events)
-        names = {
-            rule.id: rule.name
-            for rule in app.runtime.catalogs.all()[agent.id].snapshot.rules.values()
-        }  # noqa: E501
-        assert {names[rule] for rule in fold(events).applied} == {"Opening hours", "Parking"}
+        rules = app.runtime.catalogs.all()[agent.id].snapshot.rules
+        applied = {rules[rule].name for rule in fold(events).applied}
+        assert applied == {"Opening hours", "Parking"}
         assert fold(events).unsettled is None
 
 
@@ -596,7 +595,7 @@ async def test_turn_beyond_its_deadline_says_the_apology_once_and_the_next_one_w
         events = await at_rest(app, session)
 
         assert late.text == "Sorry, that took long."
-        assert list(statuses(late.events).values())[0].endswith("error ready")
+        assert next(iter(statuses(late.events).values())).endswith("error ready")
         assert late.ledger is not None
         assert late.ledger.outcome == "failed"
         assert_session_laws(events)
@@ -616,7 +615,8 @@ async def test_session_lives_on_after_a_deadline(open_application: Open, shop: A
         first = await session.say("open?")
         second = await session.say("where can I park?")
 
-        assert (first.text, second.text) == ("Sorry.", "You can park behind the shop.")
+        assert first.text == "Sorry."
+        assert "behind the shop" in second.text
         assert_session_laws(await at_rest(app, session))
 
 

@@ -1,106 +1,15 @@
-"""Which systems the agent works on: the in-process fake, until a real bank is set."""
+"""Which systems the agent works on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date
-
-import attrs
-
-from poise_example_bank.services import (
-    Bank,
-    Card,
-    Payment,
-    Transfer,
-    UnknownReferenceError,
-)
+from poise_example_bank.fake import FakeBank
+from poise_example_bank.services import Bank
 
 
-class FakeBank:
-    """A small bank in memory: every customer starts with the same two cards and some payments."""
+def open_bank() -> Bank:
+    """Return the bank that the agent talks to.
 
-    def __init__(self) -> None:
-        self._cards: dict[str, dict[str, Card]] = {}
-        self._transfers: dict[str, dict[str, Transfer]] = {}
-        self._balances: dict[str, float] = {}
-        self._cases: dict[str, str] = {}
-        self._orders: dict[str, Transfer] = {}
-
-    async def cards(self, customer: str) -> Sequence[Card]:
-        return tuple(self._of(customer).values())
-
-    async def freeze(self, customer: str, number_ends: str) -> Card:
-        return self._change(customer, number_ends, state="frozen")
-
-    async def replace(self, customer: str, number_ends: str) -> Card:
-        self._change(customer, number_ends, state="replaced")
-        ends = f"{(int(number_ends) * 7 + 1301) % 10_000:04d}"
-        card = Card(ends, "debit", "on its way", arrives=date(2026, 12, 8))
-        self._of(customer)[ends] = card
-        return card
-
-    async def balance(self, customer: str) -> float:
-        return self._balances.setdefault(customer, 2480.50)
-
-    async def payments(self, customer: str) -> Sequence[Payment]:
-        return (
-            Payment("P-1042", "Streamly", 12.99, date(2026, 11, 28), "booked"),
-            Payment("P-1041", "Corner Grocery", 43.20, date(2026, 11, 27), "booked"),
-            Payment("P-1037", "City Transport", 2.80, date(2026, 11, 27), "pending"),
-        )
-
-    async def transfer(self, customer: str, recipient: str, amount: float, key: str) -> Transfer:
-        if key in self._orders:
-            return self._orders[key]
-        balance = await self.balance(customer)
-        if amount > balance:
-            raise ValueError(f"the account holds {balance:.2f}, less than {amount:.2f}")
-        self._balances[customer] = balance - amount
-        ordered = Transfer(f"T-{2001 + len(self._orders)}", recipient, amount, "sent")
-        self._orders[key] = ordered
-        self._transfers.setdefault(customer, {})[ordered.reference] = ordered
-        return ordered
-
-    async def find_transfer(self, customer: str, reference: str) -> Transfer:
-        own = self._transfers.setdefault(customer, {})
-        own.setdefault(
-            "T-1987", Transfer("T-1987", "Ana Lopez", 150.0, "waiting for the other bank")
-        )
-        try:
-            return own[reference.upper()]
-        except KeyError:
-            raise UnknownReferenceError(f"there is no transfer {reference!r}") from None
-
-    async def open_case(self, customer: str, subject: str, key: str) -> str:
-        return self._cases.setdefault(key, f"C-{3001 + len(self._cases)}")
-
-    async def plan(self, customer: str) -> str:
-        return "Standard"
-
-    def _of(self, customer: str) -> dict[str, Card]:
-        return self._cards.setdefault(
-            customer,
-            {"4417": Card("4417", "debit", "active"), "9020": Card("9020", "credit", "active")},
-        )
-
-    def _change(self, customer: str, number_ends: str, *, state: str) -> Card:
-        cards = self._of(customer)
-        if number_ends not in cards:
-            owned = ", ".join(cards)
-            raise UnknownReferenceError(f"no card ends in {number_ends}; there are {owned}")
-        cards[number_ends] = attrs.evolve(cards[number_ends], state=state)
-        return cards[number_ends]
-
-
-_current: Bank = FakeBank()
-
-
-def bank() -> Bank:
-    """Return the bank that tools talk to."""
-    return _current
-
-
-def use(other: Bank) -> None:
-    """Talk to another bank from now on: a real one at start, a fresh fake in a test."""
-    global _current
-    _current = other
+    Here it is the one in memory. A real bank's team returns its client here, and nothing else
+    changes: domains are handed a `Bank` and know no more of it.
+    """
+    return FakeBank()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import poise
+from poise_example_bank.config import open_bank
 from poise_example_bank.domains import cards, complaints, fees, general, identity, topups, transfers
+from poise_example_bank.services import Bank
 
 INSTRUCTIONS = """\
 You are the first line of Harbour Bank's customer service. You are calm and brief, you say what
@@ -15,16 +17,18 @@ NO_MATCH = (
 )
 
 
-async def build(app: poise.Application) -> poise.Agent:
-    """Return the agent with all its domains installed."""
+async def build(app: poise.Application, bank: Bank | None = None) -> poise.Agent:
+    """Return the agent with all its domains installed, over `bank` or the configured one."""
+    bank = bank or open_bank()
     agent = await app.create_agent(
         name="Harbour",
         instructions=INSTRUCTIONS,
         composition_mode=poise.CompositionMode.CANNED_STRICT,
         no_match=NO_MATCH,
     )
-    await general.install(agent)
-    for domain in (cards, transfers, topups, identity, fees):
-        await domain.install(agent)
-    await complaints.install(agent)
+    await agent.install(general, identity, topups)
+    await cards.install(agent, bank)
+    await transfers.install(agent, bank)
+    await fees.install(agent, bank)
+    await complaints.install(agent, bank)
     return agent

@@ -41,12 +41,16 @@ class Transfer:
     fee: float = 0.0
 
 
-class UnknownReferenceError(LookupError):
-    """Nothing by that reference belongs to the customer."""
+class UnknownReferenceError(Exception):
+    """Nothing by that reference belongs to the customer; says so in words for the customer."""
+
+
+class NotEnoughMoneyError(Exception):
+    """The account does not hold as much; says so in words for the customer."""
 
 
 class Bank(Protocol):
-    """What the agent needs of the bank: a real one in production, `config.FakeBank` elsewhere."""
+    """What the agent needs of the bank: a real one in production, `fake.FakeBank` elsewhere."""
 
     async def cards(self, customer: str) -> Sequence[Card]:
         """Return the customer's cards."""
@@ -76,7 +80,7 @@ class Bank(Protocol):
         """Order a transfer; the same key never orders it twice.
 
         Raises:
-            ValueError: The account does not hold as much.
+            NotEnoughMoneyError: The account does not hold as much.
         """
         ...
 

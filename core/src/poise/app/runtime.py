@@ -14,7 +14,7 @@ from poise.app.plugins import PluginManager
 from poise.engine.catalogs import Catalogs
 from poise.errors import InvalidValueError, NotFoundError
 from poise.hooks.caller import HookCaller
-from poise.hooks.findings import Finding
+from poise.hooks.findings import Finding, Severity
 from poise.ports.discovery import Discoverer, Progress
 from poise.ports.runtime import ConversationEngine, Dispatcher, TurnOutcome, UtteranceRequest
 from poise.ports.stores import Stores
@@ -111,10 +111,15 @@ class Runtime:
     async def publish(self, snapshot: CatalogSnapshot, progress: Progress | None = None) -> None:
         """Check, annotate and index a catalog, then let it serve new turns.
 
-        Findings of the checks are logged as warnings; they stop nothing.
+        Findings of the checks are logged, one line per check; they stop nothing.
         """
+        by_check: dict[str, list[Finding]] = {}
         for finding in self.findings(snapshot):
-            logger.warning("%s: %s (%s)", finding.subject, finding.message, finding.check)
+            by_check.setdefault(finding.check, []).append(finding)
+        for check, found in by_check.items():
+            more = f" (and {len(found) - 1} more of this kind)" if len(found) > 1 else ""
+            level = logging.INFO if found[0].severity is Severity.NOTE else logging.WARNING
+            logger.log(level, "%s: %s%s", check, found[0].message, more)
         await self.catalogs.publish(snapshot, progress)
 
     def findings(self, snapshot: CatalogSnapshot) -> tuple[Finding, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from poise.errors import ConflictError
-from poise.ports.stores import Fence, SessionStore
+from poise.ports.stores import Fence, SessionStore, placed
 from poise.turn.history import Checkpoint
 from poise.turn.state import SessionState, fold
 from poise.values.clock import Clock
@@ -129,18 +129,7 @@ class TurnLog:
         """Append the turn's last events together with the checkpoint that they complete."""
         state = self.state
         expected = [
-            Event(
-                self.session,
-                state.offset + place,
-                event.id,
-                event.kind,
-                event.source,
-                event.actor,
-                event.turn,
-                event.at,
-                event.data,
-            )
-            for place, event in enumerate(events)
+            placed(event, self.session, state.offset + place) for place, event in enumerate(events)
         ]
         after = fold(expected, state)
         try:

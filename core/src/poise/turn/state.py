@@ -216,8 +216,9 @@ class _Draft:
 def _message(draft: _Draft, event: Event) -> None:
     if event.source is Source.CUSTOMER:
         draft.unanswered.append(event.offset)
-    elif event.source in (Source.HUMAN_AGENT, Source.HUMAN_AGENT_ON_BEHALF_OF_AI_AGENT):
-        # A person's words answer what came before them, so no turn answers it again.
+    elif event.is_agent_message and (event.turn is None or event.source is not Source.AI_AGENT):
+        # A person's words, and an imported reply, answer what came before them, so no turn answers
+        # it again. What a turn said answers as much as its account says it had read.
         draft.answer(event.offset)
 
 

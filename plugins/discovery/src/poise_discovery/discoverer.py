@@ -99,7 +99,12 @@ class SignalDiscoverer(Discoverer):
         return sorted(found, key=lambda each: (-each.margin, each.rule))
 
     def prune(self, turn: TurnContext, budget: Budget) -> Sequence[RuleId]:
-        return rules_to_drop(turn, budget, self._settings.stale_after)
+        return rules_to_drop(
+            turn,
+            budget,
+            stale_after=self._settings.stale_after,
+            passing=self._settings.passing,
+        )
 
     async def explain(
         self, rule: RuleId, snapshot: CatalogSnapshot, queries: Sequence[Query]

@@ -28,3 +28,12 @@ class DiscoverySettings(BaseModel):
             "matched meanwhile, leaves the working set when it is pruned. HIGH weight stays."
         ),
     )
+    passing: float = Field(
+        0.2,
+        ge=0.0,
+        le=1.0,
+        description=(
+            "A rule that one message brought up with a probability below this, and that was not "
+            "matched, is considered on that turn and does not stay in the working set."
+        ),
+    )

@@ -13,36 +13,53 @@ from poise.values.rules import Rule, Weight
 _LETTERS_PER_TOKEN = 4
 
 
-def rules_to_drop(turn: TurnContext, budget: Budget, stale_after: int) -> tuple[RuleId, ...]:
+def rules_to_drop(
+    turn: TurnContext, budget: Budget, *, stale_after: int, passing: float
+) -> tuple[RuleId, ...]:
     """Return the members to drop so that the rest fits `budget`, in the order they go.
 
-    What this turn acts on never goes. Then, first to last: rules whose catalog has lost them, the
-    one whose last hit or match is longest ago (on equal terms, the one with the smallest margin
-    now), and HIGH weight after all others. Beyond the budget, what `stale_after` customer
-    messages have neither brought up nor matched goes too, unless its weight is HIGH.
+    What this turn acts on never goes. What is only passing goes in any case: a rule of less than
+    HIGH weight that `stale_after` customer messages have neither brought up nor matched, and one
+    that this turn alone has brought up, with a probability below `passing`. Then, until the rest
+    fits: the one whose last hit or match is longest ago, on equal terms the one with the smallest
+    margin now; HIGH weight after all others.
     """
     rules = turn.snapshot.rules
     members = turn.state.working_set
-    active = set(turn.resolution.active)
     seen = _last_seen(turn, members)
-    margins = {each.rule: each.margin for each in turn.sightings}
+    now = {each.rule: each for each in turn.sightings}
+    horizon = _horizon(turn, stale_after)
+    needed = {target for rule in members for target in turn.snapshot.needed_by(rule)}
+
+    def is_heavy(rule: RuleId) -> bool:
+        return rule in rules and rules[rule].weight is Weight.HIGH
+
+    def is_passing(rule: RuleId) -> bool:
+        if is_heavy(rule) or rule in needed:
+            return False
+        if rule not in rules or seen[rule] < horizon:
+            return True
+        place, sighting = members[rule], now.get(rule)
+        return (
+            place.since >= turn.base
+            and place.last_match is None
+            and sighting is not None
+            and sighting.probability < passing
+        )
 
     def rank(rule: RuleId) -> tuple[bool, bool, int, float, RuleId]:
-        known = rules.get(rule)
-        heavy = known is not None and known.weight is Weight.HIGH
-        return known is not None, heavy, seen[rule], margins.get(rule, -1e9), rule
+        sighting = now.get(rule)
+        margin = -1e9 if sighting is None else sighting.margin
+        return not is_passing(rule), is_heavy(rule), seen[rule], margin, rule
 
+    active = set(turn.resolution.active)
     leaving = sorted((rule for rule in members if rule not in active), key=rank)
-    horizon = _horizon(turn, stale_after)
     sizes = {rule: tokens_of(rules.get(rule)) for rule in members}
     dropped: list[RuleId] = []
     for rule in leaving:
         fits = len(sizes) <= budget.rules
         fits = fits and (budget.tokens is None or sum(sizes.values()) <= budget.tokens)
-        known = rules.get(rule)
-        is_stale = seen[rule] < horizon and (known is None or known.weight is not Weight.HIGH)
-        if fits and not is_stale:
-            # Whoever comes later in the order is either fresher or heavier.
+        if fits and not is_passing(rule):
             break
         dropped.append(rule)
         del sizes[rule]

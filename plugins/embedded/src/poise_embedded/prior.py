@@ -11,8 +11,9 @@ from poise_embedded.example_vectors import ExampleVectors
 from poise_embedded.nearness import Nearness, compare
 from poise_embedded.negation import denial_in
 
-# Fitted for the embedder `use` on CLINC150, Banking77 and NLU++ together, so one set of numbers
-# serves catalogs of very different make; `tests/bench/decide.py` measures what they come to.
+# Chosen for the embedder `use` on CLINC150, Banking77 and NLU++ together; the optimum is flat (4 to
+# 10 for the contrast), so one set of numbers serves catalogs of very different make.
+# `tests/bench/decide.py` measures what they come to.
 _CONTRAST = 6.0  # logit per unit of cosine by which an example is nearer than a counterexample
 _CONTRAST_SHIFT = -0.3  # what contrast adds on average, taken off again
 _DISTANCE = 12.0  # logit per unit of cosine by which another text of the focus is nearer

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import poise
-from poise_example_bank.config import bank
+from poise_example_bank.services import Bank
 
 
-@poise.tool(consequential=True)
-async def open_complaint(context: poise.ToolContext) -> dict[str, str]:
-    """Open a complaint for the customer, once per conversation turn."""
-    case = await bank().open_case(context.customer, "complaint", context.key)
-    return {"case": case}
+def complaint_tool(bank: Bank) -> poise.DeclaredTool[..., Any]:
+    """Return the tool that opens complaints at one bank."""
 
+    @poise.tool(consequential=True)
+    async def open_complaint(context: poise.ToolContext) -> dict[str, str]:
+        """Open a complaint for the customer."""
+        return {"case": await bank.open_case(context.customer, "complaint", context.key)}
 
-@poise.tool
-async def hand_over(context: poise.ToolContext) -> poise.ToolResult:
-    """Hand the conversation over to a person."""
-    return poise.ToolResult(data="handed over", mode="manual", labels=["handed-over"])
+    return open_complaint

@@ -1,65 +1,55 @@
-"""What belongs to no domain: greetings, thanks, who is speaking."""
+"""What belongs to no domain: greetings, small talk, and the way to a person."""
 
 from __future__ import annotations
 
 import poise
+from poise_example_bank.domains.answers import install_answers
+from poise_example_bank.domains.general.answers import ANSWERS
+from poise_example_bank.domains.general.tools import hand_over
 
-ROWS = [
-    (
-        "Greeting",
-        "the customer greets",
-        ["hello", "hi there", "good morning", "hey", "good evening", "hi", "hello, anybody there?"],
-        "Hello, this is Harbour Bank. How can I help you?",
-    ),
-    (
-        "Thanks",
-        "the customer says thank you",
-        ["thank you", "thanks a lot", "great, thanks", "cheers", "thank you so much", "thx"],
-        "You're welcome. Is there anything else?",
-    ),
-    (
-        "Goodbye",
-        "the customer takes leave",
-        ["bye", "goodbye", "that is all, bye", "see you", "have a nice day", "nothing else, bye"],
-        "Goodbye, and have a good day.",
-    ),
-    (
-        "Who is speaking",
-        "the customer asks whether this is a machine",
-        [
-            "are you a robot",
-            "am I talking to a human",
-            "who are you",
-            "is this a bot",
-            "are you a real person",
-            "what are you",
-        ],
-        "I'm Harbour, the bank's assistant: a program. I can hand you over to a person whenever you "
-        "like.",
-    ),
-    (
-        "Opening hours",
-        "the customer asks when the bank is open",
-        [
-            "what are your opening hours",
-            "when are you open",
-            "is the branch open on saturday",
-            "until when can I come to the bank",
-            "are you open tomorrow",
-            "branch hours",
-        ],
-        "Our branches are open from 9 to 17 on weekdays. In the app we are there day and night.",
-    ),
-]
+SMALL_TALK = "small talk"
+"""The tag of what is said for the sake of talking; a complaint removes it."""
 
 
 async def install(agent: poise.Agent) -> None:
     """Declare what holds for every conversation."""
-    for title, when, signals, wording in ROWS:
-        await agent.create_policy(
-            title=title,
-            when=when,
-            then="answer in one sentence",
-            signals=signals,
-            canned_responses=[wording],
-        )
+    await install_answers(agent, ANSWERS)
+    await agent.create_policy(
+        title="Small talk",
+        when="the customer makes small talk",
+        then="answer kindly and come back to the bank",
+        signals=[
+            "how are you today",
+            "how are you doing",
+            "nice weather today",
+            "its so hot outside isnt it",
+            "what do you do for fun",
+            "how was your weekend",
+            "do you like your job",
+            "tell me a joke",
+            "did you see the match last night",
+        ],
+        anti_signals=["hello", "who are you", "when are you open", "have a nice day, bye"],
+        tags=[SMALL_TALK],
+        canned_responses=["I'm fine, thank you. What can I do for you at the bank?"],
+    )
+    await agent.create_policy(
+        title="Speak to a person",
+        when="the customer wants to speak to a person",
+        then="hand the conversation over",
+        signals=[
+            "I want to talk to a human",
+            "get me a real person",
+            "speak to an agent",
+            "connect me to an employee",
+            "can i talk to somebody on the phone",
+            "let me speak to your supervisor",
+            "no more robots please",
+            "human please!!",
+            "is there anyone who can actually help me",
+        ],
+        anti_signals=["are you a robot", "are you a real person", "can you help me"],
+        tools=[hand_over],
+        weight=poise.Weight.HIGH,
+        canned_responses=["I'm handing you over to a colleague, who can read all that we wrote."],
+    )

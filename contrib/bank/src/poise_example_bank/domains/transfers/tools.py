@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
+
+import attrs
 
 import poise
-from poise_example_bank.config import bank
+from poise_example_bank.services import Bank, NotEnoughMoneyError, UnknownReferenceError
 
 Amount = Annotated[
     float,
@@ -34,31 +36,49 @@ Reference = Annotated[
 ]
 
 
-@poise.tool(consequential=True)
-async def send_money(
-    context: poise.ToolContext, recipient: Recipient, amount: Amount
-) -> dict[str, str]:
-    """Send money from the customer's account to an IBAN."""
-    sent = await bank().transfer(context.customer, recipient, amount, context.key)
-    return {
-        "transfer_reference": sent.reference,
-        "transfer_amount": f"{sent.amount:.2f}",
-        "transfer_recipient": sent.recipient,
-    }
+@attrs.frozen
+class TransferTools:
+    """The domain's tools."""
+
+    send_money: poise.DeclaredTool[..., Any]
+    transfer_status: poise.DeclaredTool[..., Any]
+    load_balance: poise.DeclaredTool[..., Any]
 
 
-@poise.tool
-async def transfer_status(context: poise.ToolContext, reference: Reference) -> dict[str, str]:
-    """Look up where a transfer is."""
-    found = await bank().find_transfer(context.customer, reference)
-    return {
-        "status_reference": found.reference,
-        "status_recipient": found.recipient,
-        "status": found.state,
-    }
+def transfer_tools(bank: Bank) -> TransferTools:
+    """Return the tools over one bank."""
 
+    @poise.tool(consequential=True)
+    async def send_money(
+        context: poise.ToolContext, recipient: Recipient, amount: Amount
+    ) -> dict[str, str]:
+        """Send money from the customer's account to an IBAN."""
+        try:
+            sent = await bank.transfer(context.customer, recipient, amount, context.key)
+        except NotEnoughMoneyError as exc:
+            return {"transfer_problem": str(exc)}
+        return {
+            "transfer_reference": sent.reference,
+            "transfer_amount": f"{sent.amount:.2f}",
+            "transfer_recipient": sent.recipient,
+        }
 
-@poise.tool
-async def load_balance(context: poise.ToolContext) -> str:
-    """Load what is on the customer's account."""
-    return f"{await bank().balance(context.customer):.2f}"
+    @poise.tool
+    async def transfer_status(context: poise.ToolContext, reference: Reference) -> dict[str, str]:
+        """Look up where a transfer is."""
+        try:
+            found = await bank.find_transfer(context.customer, reference)
+        except UnknownReferenceError as exc:
+            return {"status_problem": str(exc)}
+        return {
+            "status_reference": found.reference,
+            "status_recipient": found.recipient,
+            "status": found.state,
+        }
+
+    @poise.tool
+    async def load_balance(context: poise.ToolContext) -> str:
+        """Load what is on the customer's account."""
+        return f"{await bank.balance(context.customer):.2f}"
+
+    return TransferTools(send_money, transfer_status, load_balance)
