@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poise.engine.arguments import ArgumentError, python_arguments, validate_arguments
 from poise.errors import InvalidValueError
 from poise.testing.tools import tool_named
+from poise.turn.arguments import ArgumentError, python_arguments, validate_arguments
 from poise.values.tools import Parameter, ParameterKind
 
 CITY = Parameter("city", ParameterKind.STRING)

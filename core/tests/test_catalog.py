@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,7 +107,7 @@ def test_dependents_and_needs_are_each_other_s_mirror() -> None:
 
 def test_long_chain_is_checked_without_recursion() -> None:
     rules = [policy(str(each)) for each in range(5000)]
-    chain = [depends(first, second) for first, second in zip(rules, rules[1:], strict=False)]
+    chain = [depends(first, second) for first, second in itertools.pairwise(rules)]
 
     assert len(catalog_of(rules, chain).relations) == 4999
 
@@ -116,7 +118,7 @@ def test_found_cycle_is_a_cycle_and_none_means_none(graph: dict[int, list[int]])
 
     if path:
         assert path[0] == path[-1]
-        assert all(b in graph.get(a, []) for a, b in zip(path, path[1:], strict=False))
+        assert all(b in graph.get(a, []) for a, b in itertools.pairwise(path))
     else:
         order: list[int] = []
         remaining = dict(graph)

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poise.engine.gate import ToolGate, call_key
+from poise.engine.gate import ToolGate
 from poise.testing.clock import FrozenClock
 from poise.testing.scripted_tools import ScriptedToolService
 from poise.testing.tools import call_of, offered, tool_named
 from poise.testing.turns import catalog_of, turn_of
 from poise.turn.control import Bail
 from poise.turn.state import RecordedCall, SessionState
+from poise.turn.tooling import call_key
 from poise.values.customers import Customer
 from poise.values.ids import CustomerId, SessionId, ToolId
 from poise.values.tools import Parameter, ParameterKind, ToolCall, ToolResult
@@ -296,7 +297,7 @@ async def test_result_beyond_the_limit_is_an_error_that_says_so():
     service = ScriptedToolService({"search": lambda call, context: "x" * 2_000_000})
     turn = turn_offering(SEARCH)
 
-    refused = await gate_of(service).call(call_of(SEARCH, q="tea"), turn)
+    refused = await gate_of(service, result_limit=1_000_000).call(call_of(SEARCH, q="tea"), turn)
     allowed = await gate_of(service, result_limit=3_000_000).call(call_of(SEARCH, q="tea"), turn)
 
     assert "2,000,006 characters of JSON, more than the limit of 1,000,000" in refused.error

@@ -32,7 +32,7 @@ class Fixed(Embedder):
 
 class Supply:
     def __init__(self, **known: Any) -> None:
-        self._known = {type_: value for type_, value in known.values()}
+        self._known = dict(known.values())
 
     def supply(self, kind: type) -> Any:
         return self._known[kind]

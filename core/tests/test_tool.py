@@ -15,13 +15,14 @@ import attrs
 import pydantic
 import pytest
 
-from poise.engine.arguments import python_arguments, validate_arguments
 from poise.errors import InvalidValueError
 from poise.sdk.annotations import ToolParameter
-from poise.sdk.conversion import from_json, to_json
-from poise.sdk.tool import DeclaredTool, call_parameters, takes_context, tool
+from poise.sdk.tool import DeclaredTool, tool
 from poise.testing.tools import context_of
 from poise.testing.turns import AGENT
+from poise.turn.arguments import python_arguments, validate_arguments
+from poise.values.conversion import from_json, to_json
+from poise.values.functions import call_parameters, takes_context
 from poise.values.tools import ArgumentSource, Parameter, ParameterKind, ToolContext
 
 

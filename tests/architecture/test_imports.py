@@ -46,7 +46,21 @@ def test_imports_keep_the_contracts(tmp_path: Path) -> None:
         "type": "forbidden",
         "source_modules": "\n".join(
             f"poise.{each}"
-            for each in ("app cli engine errors hooks memory ports prompts sdk turn values".split())
+            for each in (
+                [
+                    "app",
+                    "cli",
+                    "engine",
+                    "errors",
+                    "hooks",
+                    "memory",
+                    "ports",
+                    "prompts",
+                    "sdk",
+                    "turn",
+                    "values",
+                ]
+            )
         ),
         "forbidden_modules": "poise.testing",
     }
@@ -71,7 +85,7 @@ def test_imports_keep_the_contracts(tmp_path: Path) -> None:
         config.write(out)
 
     code = "import sys; from importlinter.cli import lint_imports_command as run; run()"
-    command = [sys.executable, "-c", code, "--config", str(file), "--no-cache"]
+    command = [sys.executable, "-c", code, str(file), "--no-cache"]
     checked = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
     assert checked.returncode == 0, checked.stdout + checked.stderr

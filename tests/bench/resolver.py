@@ -34,7 +34,7 @@ OFTEN = {
 
 def turn_among(rules: int, relations: int, matched: int) -> ResolutionRequest:
     """Return a turn with so many matched rules in a catalog of that size."""
-    random = Random(7)  # noqa: S311 - a fixed catalog
+    random = Random(7)
     declared = [policy(f"rule {number}") for number in range(rules)]
     kinds = random.choices(list(OFTEN), list(OFTEN.values()), k=relations)
     edges = []

@@ -31,16 +31,69 @@ PEER_TURN_MS = {1: 48.0, 1000: 2500.0}
 
 PEER_TURNS_PER_SECOND = 5.7
 
-SUBJECTS = (
-    "invoice parcel garden kettle ticket lantern engine ladder window basket helmet pillow "
-    "saddle bottle hammer napkin candle carpet mirror ribbon"
-).split()
-VERBS = (
-    "lost broken return exchange insure paint polish rent borrow measure deliver collect "
-    "upgrade cancel inspect register label store weigh renew"
-).split()
-PLACES = "attic harbour market station museum valley bridge castle forest meadow".split()
-COLOURS = "red blue green amber violet".split()
+SUBJECTS = [
+    "invoice",
+    "parcel",
+    "garden",
+    "kettle",
+    "ticket",
+    "lantern",
+    "engine",
+    "ladder",
+    "window",
+    "basket",
+    "helmet",
+    "pillow",
+    "saddle",
+    "bottle",
+    "hammer",
+    "napkin",
+    "candle",
+    "carpet",
+    "mirror",
+    "ribbon",
+]
+VERBS = [
+    "lost",
+    "broken",
+    "return",
+    "exchange",
+    "insure",
+    "paint",
+    "polish",
+    "rent",
+    "borrow",
+    "measure",
+    "deliver",
+    "collect",
+    "upgrade",
+    "cancel",
+    "inspect",
+    "register",
+    "label",
+    "store",
+    "weigh",
+    "renew",
+]
+PLACES = [
+    "attic",
+    "harbour",
+    "market",
+    "station",
+    "museum",
+    "valley",
+    "bridge",
+    "castle",
+    "forest",
+    "meadow",
+]
+COLOURS = [
+    "red",
+    "blue",
+    "green",
+    "amber",
+    "violet",
+]
 
 
 def phrases(number: int) -> tuple[str, list[str]]:

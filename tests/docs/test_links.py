@@ -54,7 +54,11 @@ def test_every_page_can_be_reached_from_the_map() -> None:
         reached.add(page)
         for link in LINK.findall(prose(page)):
             target = (page.parent / link.partition("#")[0]).resolve()
-            if target.suffix == ".md" and target.is_relative_to(docs) and target not in reached:
-                waiting.append(target)
+            found = target.glob("*.md") if target.is_dir() else [target]
+            waiting += [
+                each
+                for each in found
+                if each.suffix == ".md" and each.is_relative_to(docs) and each not in reached
+            ]
 
     assert sorted(set(docs.rglob("*.md")) - reached) == []

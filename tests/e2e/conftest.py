@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint
 from types import SimpleNamespace
 from typing import Any
@@ -173,6 +173,14 @@ class Shop:
         self.calls.append(name)
         if self.at_tool is not None:
             await self.at_tool()
+
+
+@pytest.fixture(autouse=True)
+def engine_never_raises(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Whatever happens within a turn ends in the session's log, not in an error of the engine."""
+    yield
+    raised = [each for each in caplog.get_records("call") if each.name == "poise.memory.dispatcher"]
+    assert not raised, f"the engine raised: {[each.exc_info for each in raised]}"
 
 
 @pytest.fixture

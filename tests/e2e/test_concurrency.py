@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import anyio
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from poise import Application, EventKind, NewEvent, Session, SessionMode, Source, ToolResult, tool
 from poise.memory.session_store import MemorySessionStore
@@ -151,6 +155,7 @@ class InterruptedSessionStore(MemorySessionStore):
     def __init__(self, clock: Clock, at: int, *, before: bool) -> None:
         super().__init__(clock)
         self.action: Action | None = None
+        self.is_interrupted = False
         self._left = at
         self._before = before
 
@@ -170,6 +175,7 @@ class InterruptedSessionStore(MemorySessionStore):
     async def _interrupt(self) -> None:
         action, self.action = self.action, None
         assert action is not None
+        self.is_interrupted = True
         await action()
         await anyio.lowlevel.checkpoint()
 
@@ -188,7 +194,7 @@ async def test_message_around_any_append_of_a_turn_is_answered(
         await session.say("freeze my card")
         events = await at_rest(app, session)
 
-        assert stores.sessions.action is None
+        assert stores.sessions.is_interrupted
         assert_session_laws(events)
         said = " ".join(agent_messages(events))
         assert "frozen" in said
@@ -433,13 +439,7 @@ def old(text: str, source: Source, number: int) -> NewEvent:
     [
         Source.HUMAN_AGENT,
         Source.HUMAN_AGENT_ON_BEHALF_OF_AI_AGENT,
-        pytest.param(
-            Source.AI_AGENT,
-            marks=pytest.mark.xfail(
-                reason="the fold lets only a turn's account answer for the engine's own words, so "
-                "imported ones answer nothing"
-            ),
-        ),
+        Source.AI_AGENT,
     ],
 )
 async def test_imported_history_starts_no_turn_and_is_history_to_the_next_message(
@@ -576,6 +576,93 @@ async def test_speaking_unprompted_and_a_message_at_once_lose_nothing(
             events = await at_rest(app, session)
             assert_session_laws(events)
             assert any("behind the shop" in text for text in agent_messages(events))
+
+
+# -- anything, anywhere --
+
+ACTIONS = ("message", "manual", "auto", "utter")
+
+
+class Chaos:
+    """Does what a plan says at the nth visit of each point, from within whatever runs there."""
+
+    def __init__(self, plan: Mapping[tuple[str, int], str]) -> None:
+        self._plan = plan
+        self._visits: Counter[str] = Counter()
+        self.actions: dict[str, Action] = {}
+
+    def at(self, point: str) -> Callable[..., Awaitable[None]]:
+        async def act(_arguments: Mapping[str, Any] | None = None) -> None:
+            self._visits[point] += 1
+            action = self._plan.get((point, self._visits[point]))
+            if action is not None:
+                await self.actions[action]()
+                await anyio.lowlevel.checkpoint()
+
+        return act
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    plan=st.dictionaries(
+        st.tuples(st.sampled_from(BEFORE_THE_REPLY + AFTER_THE_REPLY), st.integers(1, 3)),
+        st.sampled_from(ACTIONS),
+        max_size=5,
+    ),
+    texts=st.lists(
+        st.sampled_from(["freeze my card", "my balance?", "open?"]), min_size=1, max_size=3
+    ),
+)
+def test_whatever_happens_wherever_it_happens_the_log_keeps_its_laws(
+    open_application: Open, shop: Any, plan: Mapping[tuple[str, int], str], texts: Sequence[str]
+) -> None:
+    """B-058, B-062, B-064, B-068, B-072."""
+    chaos = Chaos(plan)
+    fresh = type(shop)()
+    fresh.at_tool = chaos.at("in the tool")
+    points = (*BEFORE_THE_REPLY, *AFTER_THE_REPLY)
+    probe = HookProbe(answers={point: chaos.at(point) for point in points})
+
+    async def play() -> Sequence[Event]:
+        events: Sequence[Event] = ()
+        async with open_application(None, probe) as app, anyio.create_task_group() as group:
+            session = await app.open_session(await fresh.open(app))
+
+            async def utter() -> None:
+                group.start_soon(session.utter, "say when the shop is open")
+
+            async def switch(mode: SessionMode) -> None:
+                await app.runtime.set_mode(app.scope, session.id, mode)
+
+            chaos.actions = {
+                "message": send(app, session, "and where can I park?"),
+                "manual": partial(switch, SessionMode.MANUAL),
+                "auto": partial(switch, SessionMode.AUTO),
+                "utter": utter,
+            }
+            for text in texts:
+                await session.say(text)
+            await at_rest(app, session)
+            await switch(SessionMode.AUTO)
+            events = await at_rest(app, session)
+        return events
+
+    events = anyio.run(play)
+
+    assert_session_laws(events)
+    mode = SessionMode.AUTO
+    for event in events:
+        if event.kind is EventKind.MODE:
+            mode = SessionMode(event.data["mode"])
+        elif event.kind is EventKind.MESSAGE and event.source is Source.AI_AGENT:
+            assert mode is SessionMode.AUTO, f"a person was talked over at {event.offset}"
+    keys = [each.data["key"] for each in events if each.data.get("stage") == "finished"]
+    assert len(set(keys)) == len(keys), "one call was made twice"
+    assert len(keys) == len(fresh.calls), "a call is not on record"
 
 
 # -- a turn that takes too long --

@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import attrs
 import pytest
 
 import poise
 from poise import (
     Application,
     Composer,
-    Discoverer,
     EventKind,
     Matcher,
     Offers,
     Planner,
     Resolver,
+    Rule,
     Session,
     TermFinder,
     ToolCaller,
@@ -27,20 +28,27 @@ from poise import (
 )
 from poise.errors import (
     ConfigError,
+    ContractError,
     HookError,
     InvalidValueError,
     PluginLoadError,
     ProviderError,
     UnknownOfferError,
 )
+from poise.memory.stores import MemoryStores
 from poise.testing.applications import ScriptedParts, discoverys_own
 from poise.testing.hook_probe import HookProbe
 from poise.testing.providers import ScriptedDecisionModel, ScriptedEmbedder
-from poise.testing.scripted_discovery import ScriptedDiscoverer
+from poise.testing.scripted_discovery import ScriptedAnnotator, ScriptedDiscoverer
 from poise.testing.session_laws import assert_session_laws, ledgers
+from poise.turn.context import Plan
 from poise.turn.models import DecisionRequest, Probability
 from poise.turn.speech import Utterance, UtteranceKind
+from poise.turn.tooling import ToolPlan
 from poise.values.agents import DEFAULT_APOLOGY, CompositionMode
+from poise.values.catalog import Annotation
+from poise.values.clock import SystemClock
+from poise.values.ids import RuleId
 
 pytestmark = pytest.mark.anyio
 
@@ -143,6 +151,95 @@ async def test_offer_that_can_not_be_imported_is_named(open_application: Open) -
             pass
 
 
+class BrokenStores(MemoryStores):
+    """A storage that does not start, and says whether it was stopped."""
+
+    def __init__(self) -> None:
+        super().__init__(SystemClock())
+        self.stopped = False
+
+    async def start(self) -> None:
+        raise OSError("no database")
+
+    async def stop(self) -> None:
+        self.stopped = True
+
+
+async def test_storage_that_does_not_start_is_an_error_and_is_stopped(
+    open_application: Open,
+) -> None:
+    """B-109."""
+    stores = BrokenStores()
+
+    with pytest.raises(OSError, match="no database"):
+        async with open_application(stores=stores):
+            pass
+
+    assert stores.stopped
+
+
+def _no_provider() -> object:
+    raise OSError("no weights")
+
+
+@pytest.mark.parametrize(
+    ("port", "factory", "named"),
+    [(Planner, _no_provider, "no weights"), (Planner, dict, "Planner 'failing'")],
+    ids=["raises", "makes something else"],
+)
+async def test_factory_that_fails_is_an_error_at_the_start(
+    open_application: Open, port: type, factory: Callable[[], object], named: str
+) -> None:
+    """B-109."""
+    with pytest.raises((OSError, ContractError), match=named):
+        async with open_application(None, offering(port, factory), settings={"planner": "failing"}):
+            pass
+
+
+async def test_error_in_the_authors_own_code_comes_out_and_closes_the_application(
+    open_application: Open, shop: Any
+) -> None:
+    """B-109."""
+
+    async def install(agent: poise.Agent) -> None:
+        raise ZeroDivisionError("my mistake")
+
+    app = open_application()
+    with pytest.raises(ZeroDivisionError, match="my mistake"):
+        async with app:
+            await (await shop.open(app)).install(install)
+
+    with pytest.raises(InvalidValueError, match="not open"):
+        await app.start()
+
+
+async def test_annotator_that_fails_is_an_error_and_what_served_before_goes_on(
+    open_application: Open, shop: Any
+) -> None:
+    """B-109."""
+    annotator = FailingAnnotator()
+    async with open_application(ScriptedParts(annotator=annotator)) as app:
+        agent = await shop.open(app)
+        session = await app.open_session(agent)
+        annotator.fails = True
+        await agent.create_policy("More", "Say more", signals=["more"])
+
+        with pytest.raises(ZeroDivisionError):
+            await app.start()
+
+        annotator.fails = False
+        await parking_still_works(session)
+
+
+class FailingAnnotator(ScriptedAnnotator):
+    fails = False
+
+    async def annotate(self, rules: Sequence[Rule]) -> Mapping[RuleId, Annotation]:
+        if self.fails:
+            raise ZeroDivisionError("as told")
+        return await super().annotate(rules)
+
+
 # -- models --
 
 
@@ -172,7 +269,7 @@ async def test_embedder_that_fails_while_indexing_leaves_an_application_that_ans
 async def test_embedder_that_fails_on_a_turn_degrades_it_and_the_next_turn_works(
     open_application: Open, shop: Any
 ) -> None:
-    scripted = ScriptedParts(embedder=ScriptedEmbedder(failures=[None, OSError("gone"), OSError()]))
+    scripted = ScriptedParts(embedder=ScriptedEmbedder(failures=[None, OSError("gone")]))
     async with open_application(scripted) as app:
         session = await app.open_session(await shop.open(app))
 
@@ -266,7 +363,11 @@ async def test_tool_that_never_returns_is_unknown_after_its_own_timeout(
         await parking_still_works(session)
 
 
-@pytest.mark.parametrize("returned", [object(), float("nan"), {1, 2}, b"\xff", "x" * 2_000_000])
+@pytest.mark.parametrize(
+    "returned",
+    [object(), float("nan"), b"\xff", "x" * 9_000_000],
+    ids=["object", "nan", "bytes", "9 MB"],
+)
 async def test_tool_that_returns_what_it_can_not_is_a_failed_call(
     open_application: Open, shop: Any, returned: object
 ) -> None:
@@ -299,10 +400,9 @@ class FailingDiscoverer(ScriptedDiscoverer):
         if self._at == "discover" and turn.base == 0:
             raise LookupError("lost the index")
         if self._at == "strangers" and turn.base == 0:
-            import attrs
-
             seen = await super().discover(turn, queries)
-            return [attrs.evolve(each, rule="rule_stranger") for each in seen[:1]] + list(seen)
+            strangers = [attrs.evolve(each, rule=RuleId("rule_stranger")) for each in seen[:1]]
+            return [*strangers, *seen]
         return await super().discover(turn, queries)
 
     def prune(self, turn: Any, budget: Any) -> Any:
@@ -352,7 +452,7 @@ class Fails:
 class FailingPlanner(Fails, Planner):
     async def plan(self, turn: Any) -> Any:
         self._check(turn)
-        return poise.turn.context.Plan(effort=turn.effort)
+        return Plan(effort=turn.effort)
 
 
 class FailingTermFinder(Fails, TermFinder):
@@ -364,7 +464,7 @@ class FailingTermFinder(Fails, TermFinder):
 class FailingToolCaller(Fails, ToolCaller):
     async def infer(self, tools: Any, turn: Any) -> Any:
         self._check(turn)
-        return poise.turn.tooling.ToolPlan()
+        return ToolPlan()
 
 
 class FailingResolver(Resolver):

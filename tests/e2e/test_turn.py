@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from poise import Application, Bail, EventKind, Fate, Session, SessionMode, TurnContext
+from poise import Application, Bail, Bus, EventKind, Fate, Session, SessionMode, TurnContext
+from poise.memory.bus import MemoryBus
 from poise.testing.applications import ScriptedParts
 from poise.testing.hook_probe import HookProbe
 from poise.testing.providers import ScriptedDecisionModel
@@ -103,6 +104,19 @@ async def test_statuses_of_a_turn_follow_the_grammar(
 
         assert list(statuses(reply.events).values()) == [expected]
         assert_session_laws(await session.events())
+
+
+async def test_statuses_are_shown_live_as_they_come(open_application: Open, shop: Any) -> None:
+    bus = MemoryBus()
+    async with open_application(overrides={Bus: bus}) as app:
+        session = await app.open_session(await shop.open(app))
+        signals = bus.watch(session.id)
+
+        reply = await session.say("open?")
+
+        shown = [await anext(signals) for _ in range(2)]
+        assert [each.data["status"] for each in shown] == ["processing", "typing"]
+        assert {each.turn for each in shown} == {reply.turn}
 
 
 async def test_interrupted_turn_is_cancelled_and_the_next_one_answers_everything(

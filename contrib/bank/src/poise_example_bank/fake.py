@@ -33,9 +33,9 @@ class FakeBank:
         return self._change(customer, number_ends, state="frozen")
 
     async def replace(self, customer: str, number_ends: str) -> Card:
-        self._change(customer, number_ends, state="replaced")
+        old = self._change(customer, number_ends, state="replaced")
         ends = f"{(int(number_ends) * 7 + 1301) % 10_000:04d}"
-        card = Card(ends, "debit", "on its way", arrives=date(2026, 12, 8))
+        card = Card(ends, old.kind, "on its way", arrives=date(2026, 12, 8))
         self._of(customer)[ends] = card
         return card
 

@@ -46,6 +46,16 @@ async def discover(
         if each.is_hit and not each.over_budget
     ]
     kept = _kept_members(turn, hits, parts=parts, account=account)
+    known = {candidate.rule.id: candidate for candidate in turn.candidates}
+    crowded_out = turn.state.working_set.keys() - set(kept) - known.keys()
+    if crowded_out:
+        # Also one that the new texts bring up again: it keeps its line in the account.
+        best = {
+            rule: attrs.evolve(each, over_budget=each.is_hit) if rule in crowded_out else each
+            for rule, each in best.items()
+        }
+        hits = [rule for rule in hits if rule not in crowded_out]
+        turn = attrs.evolve(turn, sightings=tuple(best.values()))
     snapshot = turn.snapshot
     wanted = _with_needs(
         snapshot,
@@ -57,7 +67,6 @@ async def discover(
             *hits,
         ),
     )
-    known = {candidate.rule.id: candidate for candidate in turn.candidates}
     candidates = [
         attrs.evolve(known[rule.id], sighting=best.get(rule.id))
         if rule.id in known

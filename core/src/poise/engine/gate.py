@@ -10,18 +10,16 @@ from typing import Any
 import anyio
 import attrs
 
-from poise.engine.arguments import validate_arguments
 from poise.engine.spans import SESSION_ID, TOOL, TOOL_KEY, TOOL_NAME, TOOL_OUTCOME, TURN_ID, span
 from poise.errors import InvalidValueError
 from poise.ports.tools import ToolService
+from poise.turn.arguments import validate_arguments
 from poise.turn.context import TurnContext
 from poise.turn.control import Bail
 from poise.turn.state import RecordedCall
 from poise.turn.tooling import ToolOutcome
 from poise.values.clock import Clock
-from poise.values.digests import content_digest
 from poise.values.events import ToolStage
-from poise.values.ids import SessionId
 from poise.values.tools import Tool, ToolCall, ToolContext, ToolResult
 
 logger = logging.getLogger(__name__)
@@ -30,19 +28,6 @@ Authorize = Callable[[ToolCall, TurnContext], Awaitable[ToolCall | Bail | None]]
 """What folds `on_tool_call`: another call, a `Bail` to refuse, or `None` to go on."""
 
 _IN_DOUBT = frozenset({ToolStage.STARTED.value, ToolStage.UNKNOWN.value})
-
-
-def call_key(session: SessionId, base: int, tool: str, arguments: Mapping[str, Any], n: int) -> str:
-    """Return the key of a call, the same whenever a restarted turn computes it again.
-
-    Args:
-        session: The conversation.
-        base: Offset of the turn's first unanswered message.
-        tool: The tool's name.
-        arguments: As `validate_arguments` returns them; their order does not matter.
-        n: Tells equal calls of one turn apart, from 0.
-    """
-    return f"{session}:{base}:{tool}:{content_digest(arguments)}:{n}"
 
 
 class ToolGate:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import attrs
 
 from poise.errors import InvalidValueError
-from poise.sdk.conversion import (
+from poise.values.conversion import (
     LISTS,
     is_pydantic,
     is_record,

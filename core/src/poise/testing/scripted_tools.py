@@ -7,11 +7,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from poise.engine.arguments import ArgumentError, validate_arguments
-from poise.engine.gate import call_key
 from poise.ports.tools import Extractor, ToolCaller, ToolService
+from poise.turn.arguments import ArgumentError, validate_arguments
 from poise.turn.context import TurnContext
-from poise.turn.tooling import Fact, Field, Insight, OfferedTool, ToolPlan
+from poise.turn.tooling import Fact, Field, Insight, OfferedTool, ToolPlan, call_key
 from poise.values.catalog import Binding
 from poise.values.events import Event
 from poise.values.tools import ArgumentSource, Tool, ToolCall, ToolContext, ToolResult

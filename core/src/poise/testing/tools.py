@@ -9,11 +9,10 @@ from typing import Any
 import attrs
 import pytest
 
-from poise.engine.gate import call_key
 from poise.ports.tools import Extractor, ToolCaller, ToolService
 from poise.testing.turns import AGENT, SESSION, catalog_of, policy, turn_of
 from poise.turn.context import TurnContext
-from poise.turn.tooling import Field, OfferedTool, ToolOutcome
+from poise.turn.tooling import Field, OfferedTool, ToolOutcome, call_key
 from poise.values.catalog import Binding
 from poise.values.customers import Customer
 from poise.values.events import Source

@@ -18,7 +18,8 @@ class Sighting:
         margin: Score minus threshold, in the discoverer's own unit; at least 0 is a hit.
         score: The raw score of the best query.
         threshold: What the score had to reach.
-        probability: Calibrated chance that the rule is relevant, 0 to 1.
+        probability: Calibrated chance that the rule is relevant to what is new, 0 to 1: older
+            words can bring a rule up and raise nothing here.
         query: The text that scored best; `None` where nothing was scored.
         signal: The rule's own phrase nearest to that text.
         over_budget: A hit that was left out since `admit_limit` was reached.

@@ -36,11 +36,14 @@ class Query:
         kind: How it was made.
         text: At most `QUERY_WORDS` words.
         offset: Of the newest event in it: what it brings up was triggered there.
+        is_fresh: Whether nothing in it was answered before. Older words may bring a rule up; they
+            say nothing about whether it applies to this very turn.
     """
 
     kind: QueryKind
     text: str
     offset: int
+    is_fresh: bool = True
 
 
 def clip_words(text: str, limit: int = QUERY_WORDS) -> str:
@@ -72,8 +75,9 @@ def customer_queries(messages: Sequence[Event], base: int) -> tuple[Query, ...]:
     queries = [Query(QueryKind.MESSAGE, clip_words(event.text), event.offset) for event in new]
     recent = said[-JOINED_MESSAGES:]
     if len(recent) > 1:
-        joined = " ".join(clip_words(event.text) for event in recent)
-        queries.append(Query(QueryKind.JOINED, clip_words(joined), new[-1].offset))
+        joined = clip_words(" ".join(clip_words(event.text) for event in recent))
+        is_fresh = recent[0].offset >= base
+        queries.append(Query(QueryKind.JOINED, joined, new[-1].offset, is_fresh))
     question = next(
         (
             event.text

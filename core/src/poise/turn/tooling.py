@@ -7,7 +7,8 @@ from typing import Any
 
 import attrs
 
-from poise.values.ids import RuleId
+from poise.values.digests import content_digest
+from poise.values.ids import RuleId, SessionId
 from poise.values.tools import Parameter, Tool, ToolCall, ToolResult
 
 
@@ -108,3 +109,16 @@ class ToolOutcome:
     def succeeded(self) -> bool:
         """Whether there is a result without an error."""
         return self.result is not None and self.result.error is None
+
+
+def call_key(session: SessionId, base: int, tool: str, arguments: Mapping[str, Any], n: int) -> str:
+    """Return the key of a call, the same whenever a restarted turn computes it again.
+
+    Args:
+        session: The conversation.
+        base: Offset of the turn's first unanswered message.
+        tool: The tool's name.
+        arguments: As `validate_arguments` returns them; their order does not matter.
+        n: Tells equal calls of one turn apart, from 0.
+    """
+    return f"{session}:{base}:{tool}:{content_digest(arguments)}:{n}"

@@ -38,8 +38,9 @@ class Fields:
     `std.` names the customer, the agent, variables and the arguments that tools still miss.
     `generic.` is for a language model, so here it has no value. Any other name is looked up in
     this turn's tool results with the arguments they were asked for (newest first), what hooks
-    contributed, those of earlier turns (newest first) and variables; a dotted name walks records and nothing else. A value is missing
-    when it is absent, `None`, or has no plain form; zero, false and empty are values.
+    contributed, those of earlier turns (newest first) and variables; a dotted name walks records
+    and nothing else. A value is missing when it is absent, `None`, or has no plain form; zero,
+    false and empty are values.
 
     An earlier result of a tool that this turn tried in vain is not read: the reply would state as
     done, or as current, what was neither.

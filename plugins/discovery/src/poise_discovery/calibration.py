@@ -7,28 +7,36 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from poise_discovery.thresholds import FEW_SCORES, Thresholds, raised
+from poise_discovery.thresholds import FEW_SCORES, Thresholds
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from poise_discovery.heldout import HeldOut
 
     Floats = NDArray[np.float32]
+    Rows = NDArray[np.intp]
 
 _NEAR = 4.0  # margins this far below the threshold still say something; the rest is a no
 _RIVAL_REACH = 4.0
+_RANKED = 8  # of a text's best rules; a rival is mostly among them
+_FAR = 1e6
 
 
 @attrs.frozen
 class Calibration:
-    """A logistic curve over the margin and over how far the best other rule is ahead or behind.
+    """A logistic curve over the margin and over how far the best rival is ahead or behind.
+
+    A rule's relatives are no rivals: a topic scores high wherever one of its policies does, and
+    that says nothing against either.
 
     Attributes:
         constant: Log-odds at margin 0 with a rival of the same score.
         margin: Per point of margin.
-        ahead: Per point of lead over the best other rule, within the reach.
-        behind: Per point that the best other rule is ahead, within the reach.
+        ahead: Per point of lead over the best rival, within the reach.
+        behind: Per point that the best rival is ahead, within the reach.
     """
 
     constant: float = -1.0
@@ -41,7 +49,7 @@ class Calibration:
 
         Args:
             margins: Scores minus thresholds.
-            over_rival: Scores minus the best score of another rule for the same text.
+            over_rival: Scores minus the best score of a rival for the same text.
         """
         features = _features(margins, over_rival)
         odds = self.constant + features @ np.asarray(
@@ -51,14 +59,22 @@ class Calibration:
         return chances
 
 
-def calibrate(held: HeldOut, chosen: Thresholds) -> Calibration:
-    """Return the curve that fits held-out scores; the default one where there are too few."""
-    margins = raised(held.scores, chosen.lead, chosen.knee) - np.float32(chosen.base)
+def calibrate(
+    held: HeldOut, chosen: Thresholds, relatives: Sequence[Sequence[int]] = ()
+) -> Calibration:
+    """Return the curve that fits held-out scores; the default one where there are too few.
+
+    Args:
+        held: Scores of texts that no head had seen.
+        chosen: What the margins are measured from.
+        relatives: By rule, those that are true together with it.
+    """
+    margins = held.effective(chosen.lead, chosen.knee) - np.float32(chosen.base)
     asked = (margins >= -_NEAR) & (held.evidence > 0.0)
     truth = held.truth[asked]
     if truth.sum() < FEW_SCORES or truth.all():
         return Calibration()
-    features = _features(margins[asked], over_rivals(held.scores)[asked])
+    features = _features(margins[asked], over_rivals(held.scores, relatives)[asked])
     weights = (held.evidence * held.weights[:, None])[asked]
     # Imported here: a warm start fits nothing, and this import takes longer than the rest of it.
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
@@ -68,14 +84,34 @@ def calibrate(held: HeldOut, chosen: Thresholds) -> Calibration:
     return Calibration(float(curve.intercept_[0]), margin, ahead, behind)
 
 
-def over_rivals(scores: Floats) -> Floats:
-    """Return how far each score is above the best other score of its row."""
+def over_rivals(scores: Floats, relatives: Sequence[Sequence[int]] = ()) -> Floats:
+    """Return how far each score is above the best of a rival in its row.
+
+    Args:
+        scores: Texts × rules.
+        relatives: By rule, those that are no rivals of it.
+    """
     if scores.shape[1] < 2:
         return np.full_like(scores, _RIVAL_REACH)
-    top = np.partition(scores, -2, axis=1)[:, -2:]
-    first, second = top[:, 1:], top[:, :1]
-    rivals = np.where(scores >= first, second, first)
-    return (scores - rivals).astype(np.float32)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :_RANKED]
+    ranked = np.take_along_axis(scores, order, axis=1)
+    over = scores - np.where(scores >= ranked[:, :1], ranked[:, 1:2], ranked[:, :1])
+    for rule, kin in enumerate(relatives):
+        if len(kin):
+            over[:, rule] = scores[:, rule] - _best_rival(scores, order, ranked, (rule, *kin))
+    return over.astype(np.float32)
+
+
+def _best_rival(scores: Floats, order: Rows, ranked: Floats, kin: Sequence[int]) -> Floats:
+    """Return by text the best score of all rules but `kin`: among the first, else among all."""
+    others = ~np.isin(order, kin)
+    best: Floats = np.where(others, ranked, -np.inf).max(axis=1)
+    hidden = ~others.any(axis=1)
+    if hidden.any():
+        rest = scores[hidden]
+        rest[:, list(kin)] = -_FAR
+        best[hidden] = rest.max(axis=1)
+    return best
 
 
 def _features(margins: Floats, over: Floats) -> Floats:

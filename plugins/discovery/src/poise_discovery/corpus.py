@@ -10,6 +10,7 @@ import numpy as np
 
 from poise.values.ids import digest
 from poise_discovery.background import BACKGROUND
+from poise_discovery.parts import split_message
 from poise_discovery.projection import Projection, fit_projection
 from poise_discovery.solver import Heads, Problem, balanced_weights, solve
 
@@ -50,6 +51,8 @@ class Corpus:
         pool: Rows that are negatives of every rule, as far as `counted`.
         counted: Pool × rules: 1 where the row is a negative of the rule, 0 where masked.
         background: Rows of no rule at all.
+        parts: Rows of the parts of phrases that a turn would split.
+        part_of: The row of the phrase that each of these is a part of.
         spoken: By rule: its phrases are customers' and not its own words.
     """
 
@@ -62,6 +65,8 @@ class Corpus:
     pool: Rows
     counted: Floats
     background: Rows
+    parts: Rows
+    part_of: Rows
     spoken: Flags
 
     @property
@@ -133,46 +138,59 @@ def background_for(rules: int) -> tuple[str, ...]:
     return BACKGROUND if rules else ()
 
 
+def texts_of(phrases: RulePhrases) -> tuple[str, ...]:
+    """Return every text of a rule whose vector training needs."""
+    parts = (part for text in phrases.positives for part in split_message(text))
+    return tuple(dict.fromkeys((*phrases.positives, *phrases.negatives, *parts)))
+
+
 def lay_out(phrases: Sequence[RulePhrases], vectors: Mapping[str, Floats]) -> Corpus:
     """Return the corpus of a catalog; equal content gives an equal corpus, in any order.
 
     Args:
         phrases: Of every rule, by ascending rule id.
-        vectors: The embedder's row of every phrase and of every background phrase.
+        vectors: The embedder's row of every text of `texts_of` and of `background_for`.
     """
-    texts = sorted({text for each in phrases for text in (*each.positives, *each.negatives)})
-    at = {text: row for row, text in enumerate(texts)}
+    own = sorted({text for each in phrases for text in (*each.positives, *each.negatives)})
+    at = {text: row for row, text in enumerate(own)}
     positives = tuple(_rows(at[text] for text in each.positives) for each in phrases)
     negatives = tuple(_rows(at[text] for text in each.negatives) for each in phrases)
     said = {text for each in phrases for text in each.positives}
-    neutral = [text for text in background_for(len(phrases)) if text not in at]
-    table = np.stack([vectors[text] for text in (*texts, *neutral)]).astype(np.float32)
-    # A greeting is no background where a rule greets.
-    nearest = (table[len(texts) :] @ table[: len(texts)].T).max(axis=1, initial=-1.0)
-    kept = [row for row, near in enumerate(nearest) if near < _TAKEN]
-    table = table[[*range(len(texts)), *(len(texts) + row for row in kept)]]
-    texts = [*texts, *(neutral[row] for row in kept)]
-    background = np.arange(len(texts) - len(kept), len(texts), dtype=np.intp)
+    background = _neutral(own, vectors, len(phrases))
+    parts = [(part, at[text]) for text in sorted(said) for part in split_message(text)]
+    texts = (*own, *background, *(part for part, _ in parts))
+    table = np.stack([vectors[text] for text in texts]).astype(np.float32)
+    after = len(own) + len(background)
 
     limit = _POOL if len(phrases) <= _MANY_RULES else _POOL_OF_MANY
     # Ranked by digest: a phrase's chance to be in the pool is the same whatever else is there.
     pool = _rows(sorted((at[text] for text in said), key=lambda row: digest(texts[row]))[:limit])
     if len(phrases) < FEW_RULES:
-        pool = np.concatenate([pool, background])
+        pool = np.concatenate([pool, _rows(range(len(own), after))])
     projection = fit_projection(table[pool], len(phrases))
-    rows = projection.apply(table)
     return Corpus(
-        texts=tuple(texts),
+        texts=texts,
         vectors=table,
-        rows=rows,
+        rows=projection.apply(table),
         projection=projection,
         positives=positives,
         negatives=negatives,
         pool=pool,
         counted=_counted(phrases, positives, pool, table),
-        background=background,
+        background=_rows(range(len(own), after)),
+        parts=_rows(range(after, len(texts))),
+        part_of=_rows(row for _, row in parts),
         spoken=np.asarray([not each.from_own_words for each in phrases], dtype=np.bool_),
     )
+
+
+def _neutral(own: Sequence[str], vectors: Mapping[str, Floats], rules: int) -> tuple[str, ...]:
+    """Return the background phrases that are no rule's business: no greeting where one greets."""
+    known = set(own)
+    wanted = [text for text in background_for(rules) if text not in known]
+    table = np.stack([vectors[text] for text in own])
+    nearest = [float((table @ vectors[text]).max()) for text in wanted]
+    return tuple(text for text, near in zip(wanted, nearest, strict=True) if near < _TAKEN)
 
 
 def _counted(

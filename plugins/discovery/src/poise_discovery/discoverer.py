@@ -19,7 +19,7 @@ from poise.turn.models import TurnModels
 from poise.turn.queries import Query
 from poise.values.catalog import CatalogSnapshot
 from poise.values.ids import AgentId, IndexId, RuleId, digest
-from poise_discovery.corpus import background_for
+from poise_discovery.corpus import background_for, texts_of
 from poise_discovery.errors import EmbedderChangedError, IndexMissingError
 from poise_discovery.index import FORMAT, Index
 from poise_discovery.phrases import RulePhrases, phrases_of
@@ -143,7 +143,7 @@ class SignalDiscoverer(Discoverer):
     ) -> Index:
         if not phrases:
             return empty_index(embedder, self._settings.recall)
-        groups = [(*each.positives, *each.negatives) for each in phrases]
+        groups = [texts_of(each) for each in phrases]
         vectors = await self._vectors.rows(
             [*groups, background_for(len(phrases))],
             embedder,

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Rows = NDArray[np.intp]
     Flags = NDArray[np.bool_]
 
+PART_SURCHARGE = 0.5
+"""A part says less than its message, so it must say it more clearly."""
+
 JOINED = 3
 """So many phrases make one simulated text of several messages."""
 
@@ -50,6 +53,8 @@ class HeldOut:
         joined: Joined texts × rules: scores of several phrases in one.
         joined_truth: The same, whose phrases they are.
         background: Background phrases × rules.
+        parts: Scores of parts of texts × rules.
+        part_of: The text that each of these is a part of.
     """
 
     scores: Floats
@@ -59,6 +64,31 @@ class HeldOut:
     joined: Floats
     joined_truth: Flags
     background: Floats
+    parts: Floats
+    part_of: Rows
+
+    def effective(self, lead: float, knee: float) -> Floats:
+        """Return scores as a turn makes them: the best of a message and its parts.
+
+        Args:
+            lead: Of the thresholds: what a point of the best rule's score above `knee` costs.
+            knee: Of the thresholds.
+        """
+        scores = raised(self.scores, lead, knee)
+        if len(self.part_of):
+            scores = scores.copy()
+            parts = raised(self.parts, lead, knee) - np.float32(PART_SURCHARGE)
+            np.maximum.at(scores, self.part_of, parts)
+        return scores
+
+
+def raised(scores: Floats, lead: float, knee: float) -> Floats:
+    """Return scores less what the best of their row raises the threshold by."""
+    if not lead or not scores.size:
+        return scores
+    best = np.maximum(scores.max(axis=1, keepdims=True) - knee, 0.0)
+    lowered: Floats = (scores - np.float32(lead) * best).astype(np.float32)
+    return lowered
 
 
 def mask_unlabelled(corpus: Corpus, rules: Sequence[int], heads: Heads) -> None:
@@ -106,8 +136,11 @@ def hold_out(
     typical = float(np.median([len(corpus.positives[rule]) for rule in sample]))
     count = _FOLDS if typical >= _FEW_PHRASES else _FOLDS_OF_FEW
     folds = _folds(corpus, count)
+    folds[corpus.parts] = folds[corpus.part_of]
     own = np.unique(np.concatenate([corpus.positives[rule] for rule in sample]))
-    probed = np.concatenate([own, corpus.background])
+    in_own = np.isin(corpus.part_of, own)
+    parts, part_of = corpus.parts[in_own], np.searchsorted(own, corpus.part_of[in_own])
+    probed = np.concatenate([own, corpus.background, parts])
     truth = _truth(corpus, own)
     scores = np.zeros((len(probed), corpus.rules), dtype=np.float32)
     joined: list[Floats] = []
@@ -126,7 +159,10 @@ def hold_out(
         joined.append(mixed.margins(corpus.projection.apply(vectors)))
         joined_truth.append(labels)
         report(fold + 1, count)
-    telling = np.flatnonzero(_learnable(corpus, folds, sample)[own])
+    learnable = _learnable(corpus, folds, sample)[own]
+    telling = np.flatnonzero(learnable)
+    told = learnable[part_of]
+    ends = (len(own), len(own) + len(corpus.background))
     kept = truth[telling]
     counts = np.maximum(kept.sum(axis=0), 1)
     return HeldOut(
@@ -136,7 +172,9 @@ def hold_out(
         weights=(kept / counts).sum(axis=1).astype(np.float32),
         joined=np.concatenate(joined),
         joined_truth=np.concatenate(joined_truth),
-        background=scores[len(own) :],
+        background=scores[ends[0] : ends[1]],
+        parts=scores[ends[1] :][told],
+        part_of=np.searchsorted(telling, part_of[told]),
     )
 
 

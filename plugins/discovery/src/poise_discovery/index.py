@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-FORMAT = 1
+FORMAT = 2
 """Part of every key: an index of another format is not read, but trained anew."""
 
 
@@ -39,6 +39,7 @@ class Index:
         spoken: By rule: False where its own words stood in for customers' phrases.
         signals: By rule, its phrases.
         signal_rows: Projected rows of all signals, one rule after another, in half precision.
+        relatives: By rule, the places of those that are true together with it.
     """
 
     embedder: str
@@ -52,6 +53,7 @@ class Index:
     spoken: NDArray[np.bool_]
     signals: tuple[tuple[str, ...], ...]
     signal_rows: NDArray[np.float16]
+    relatives: tuple[tuple[int, ...], ...]
     _number: dict[str, int] = attrs.field(init=False, repr=False)
     _first: NDArray[np.intp] = attrs.field(init=False, repr=False)
     discount: Floats = attrs.field(init=False, repr=False)
@@ -85,6 +87,7 @@ class Index:
                 "rules": self.rules,
                 "keys": self.keys,
                 "signals": self.signals,
+                "relatives": self.relatives,
                 "thresholds": attrs.asdict(self.thresholds),
                 "calibration": attrs.asdict(self.calibration),
             },
@@ -130,6 +133,7 @@ class Index:
                     spoken=kept["spoken"],
                     signals=tuple(tuple(each) for each in described["signals"]),
                     signal_rows=kept["signal_rows"],
+                    relatives=tuple(tuple(each) for each in described["relatives"]),
                 )
         except (KeyError, TypeError, OSError, EOFError) as exc:
             raise ValueError(f"the index can't be read: {exc}") from exc

@@ -11,9 +11,9 @@ import numpy as np
 from poise.turn.candidates import Sighting
 from poise.turn.queries import Query, QueryKind, clip_words
 from poise.values.ids import RuleId
+from poise_discovery.heldout import PART_SURCHARGE
 from poise_discovery.index import Index
 from poise_discovery.parts import split_message
-from poise_discovery.thresholds import PART_SURCHARGE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,6 +58,8 @@ class Scored:
         scores: Texts × rules.
         margins: By rule: score minus threshold, for the text that did best.
         winner: By rule: which text that was.
+        fresh_margins: By rule: the same among texts that repeat no older words.
+        fresh_winner: By rule: which of all texts that was.
     """
 
     index: Index
@@ -66,6 +68,8 @@ class Scored:
     scores: Floats
     margins: Floats
     winner: NDArray[np.intp]
+    fresh_margins: Floats
+    fresh_winner: NDArray[np.intp]
 
     def hits(self) -> list[int]:
         """Return the rules that a text brings up, best margin first."""
@@ -80,9 +84,10 @@ class Scored:
         name = RuleId(self.index.rules[rule])
         if margin <= _NEVER / 2:
             return Sighting(name, _STALE_MARGIN, score, score - _STALE_MARGIN, 0.0)
+        fresh = int(self.fresh_winner[rule])
         chance = self.index.calibration.chances(
-            np.asarray([margin], dtype=np.float32),
-            np.asarray([score - self._rival(at, rule)], dtype=np.float32),
+            np.asarray([self.fresh_margins[rule]], dtype=np.float32),
+            np.asarray([self.scores[fresh, rule] - self._rival(fresh, rule)], dtype=np.float32),
         )
         return Sighting(
             rule=name,
@@ -96,13 +101,10 @@ class Scored:
         )
 
     def _rival(self, at: int, rule: int) -> float:
-        """Return the best score of another rule for the same text."""
-        scores = self.scores[at]
-        before, after = scores[:rule], scores[rule + 1 :]
-        return max(
-            float(before.max(initial=-_FAR)),
-            float(after.max(initial=-_FAR)),
-        )
+        """Return the best score for the same text of a rule that is no relative of `rule`."""
+        scores = self.scores[at].copy()
+        scores[[rule, *self.index.relatives[rule]]] = -_FAR
+        return float(scores.max(initial=-_FAR))
 
 
 def score(
@@ -141,20 +143,31 @@ def score(
                 for probe in probes
             ]
             margins[stale, rule] = _NEVER
-    if len(probes) == 1:
-        winner = np.zeros(len(index.rules), dtype=np.intp)
-        best_margins = margins[0]
-    else:
-        winner = margins.argmax(axis=0)
-        best_margins = margins.max(axis=0)
+    winner, best = _best_of(margins, range(len(probes)))
+    # A text of older words too may stand alone, where a program explains a stored query.
+    fresh = [at for at, probe in enumerate(probes) if probe.query.is_fresh]
+    fresh_winner, fresh_best = (
+        (winner, best) if not fresh or len(fresh) == len(probes) else _best_of(margins, fresh)
+    )
     return Scored(
         index=index,
         probes=tuple(probes),
         rows=rows,
         scores=scores,
-        margins=best_margins,
+        margins=best,
         winner=winner,
+        fresh_margins=fresh_best,
+        fresh_winner=fresh_winner,
     )
+
+
+def _best_of(margins: Floats, chosen: Sequence[int]) -> tuple[NDArray[np.intp], Floats]:
+    """Return, by rule, which of the chosen texts did best, and its margin."""
+    if len(chosen) == 1:
+        return np.full(margins.shape[1], chosen[0], dtype=np.intp), margins[chosen[0]]
+    rows = np.asarray(chosen, dtype=np.intp)
+    some = margins[rows]
+    return rows[some.argmax(axis=0)], some.max(axis=0)
 
 
 def _surcharge(probe: Probe, joined: float) -> float:

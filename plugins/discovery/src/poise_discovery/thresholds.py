@@ -8,16 +8,12 @@ import attrs
 import numpy as np
 
 from poise_discovery.corpus import FEW_RULES
+from poise_discovery.heldout import HeldOut, raised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from poise_discovery.heldout import HeldOut
-
     Floats = NDArray[np.float32]
-
-PART_SURCHARGE = 1.0
-"""A part says less than its message, so it must say it more clearly."""
 
 OWN_WORDS_DISCOUNT = 1.0
 """Where nobody wrote what customers say, a weaker hint has to do."""
@@ -73,7 +69,7 @@ def choose(held: HeldOut, target: float) -> Thresholds:
     knee = weighted_quantile(held.scores[rows, rules], weights, _PLAIN)
     best, least = Thresholds(_CAUTIOUS_FLOOR, target=target), np.inf
     for lead in _LEADS:
-        scores = raised(held.scores, lead, knee)
+        scores = held.effective(lead, knee)
         base = weighted_quantile(scores[rows, rules], weights, quantile)
         admitted = (((scores >= base) & (held.evidence == 1.0)).sum(axis=1) * held.weights).sum()
         cost = float(admitted / held.weights.sum())
@@ -82,15 +78,6 @@ def choose(held: HeldOut, target: float) -> Thresholds:
         if cost < least * _WORTH:
             best, least = Thresholds(base, lead, knee, target=target), cost
     return attrs.evolve(best, joined=_joined_surcharge(held, best))
-
-
-def raised(scores: Floats, lead: float, knee: float) -> Floats:
-    """Return scores less what the best of their row raises the threshold by."""
-    if not lead or not scores.size:
-        return scores
-    best = np.maximum(scores.max(axis=1, keepdims=True) - knee, 0.0)
-    lowered: Floats = (scores - np.float32(lead) * best).astype(np.float32)
-    return lowered
 
 
 def weighted_quantile(values: Floats, weights: NDArray[np.floating], quantile: float) -> float:
@@ -114,7 +101,7 @@ def _joined_surcharge(held: HeldOut, chosen: Thresholds) -> float:
     Each message has been scored alone when it was new; a joined text is there for what only
     several messages together say, and it comes with every turn.
     """
-    scores = raised(held.scores, chosen.lead, chosen.knee)
+    scores = held.effective(chosen.lead, chosen.knee)
     plainly = ~held.truth & (held.evidence == 1.0)
     wrong = float(((scores >= chosen.base) & plainly).sum(axis=1).mean())
     joined = raised(held.joined, chosen.lead, chosen.knee)

@@ -47,7 +47,7 @@ def train(
 
     Args:
         phrases: Of every rule.
-        vectors: The row of every phrase, and of every phrase of `BACKGROUND`.
+        vectors: The row of every text of `texts_of` and of `background_for`.
         embedder: Identity of the model that made the vectors.
         target: The recall to choose thresholds for.
         earlier: Indexes whose heads are taken where nothing that touches them has changed.
@@ -59,10 +59,11 @@ def train(
     corpus = lay_out(phrases, vectors)
     keys = head_keys(phrases, corpus, embedder)
     heads = _heads(corpus, keys, earlier, report)
+    relatives = _relatives(phrases)
     held = hold_out(
         corpus,
         heads,
-        _relatives(phrases),
+        relatives,
         lambda done, total: report("choosing thresholds", done, total),
     )
     thresholds = choose(held, target)
@@ -74,12 +75,13 @@ def train(
         counted=np.packbits(corpus.counted.T > 0.0, axis=1),
         projection=corpus.projection,
         thresholds=thresholds,
-        calibration=calibrate(held, thresholds),
+        calibration=calibrate(held, thresholds, relatives),
         spoken=corpus.spoken,
         signals=tuple(each.positives for each in phrases),
         signal_rows=np.concatenate([corpus.rows[rows] for rows in corpus.positives]).astype(
             np.float16
         ),
+        relatives=relatives,
     )
 
 
@@ -98,6 +100,7 @@ def empty_index(embedder: str, target: float) -> Index:
         spoken=np.zeros(0, dtype=np.bool_),
         signals=(),
         signal_rows=np.zeros((0, 1), dtype=np.float16),
+        relatives=(),
     )
 
 

@@ -15,7 +15,7 @@ from poise_embedded.negation import denial_in
 # 10 for the contrast), so one set of numbers serves catalogs of very different make.
 # `tests/bench/decide.py` measures what they come to.
 _CONTRAST = 6.0  # logit per unit of cosine by which an example is nearer than a counterexample
-_CONTRAST_SHIFT = -0.3  # what contrast adds on average, taken off again
+_CLEAR = 0.05  # nearer than this to an example, a message is no near miss
 _DISTANCE = 12.0  # logit per unit of cosine by which another text of the focus is nearer
 _ALONE = (-4.4, 5.0, 4.4)  # without a prior: constant, cosine of the nearest example, contrast
 _STRANGE = 0.25  # without a prior, what is farther than this from every example is a no
@@ -26,8 +26,8 @@ class PriorDecisionModel(DecisionModel):
     """Answers from a question's prior, examples and counterexamples; reads no language.
 
     A prior is calibrated by discovery and is taken as it is; where there are counterexamples, it
-    moves with how much nearer the message lies to an example than to any of them. Without a prior,
-    only what is very near to an example or far from all of them is decided. A message that denies
+    falls where the message lies nearer to one of them than to every example, or nearly so. Without
+    a prior, only what is very near to an example or far from all of them is decided. A message that denies
     what the question is about is never a yes. Of several messages the likeliest counts.
 
     Args:
@@ -101,7 +101,8 @@ def _chance(prior: float | None, near: Nearness, nearest: Nearness) -> float:
     # The prior is that of the best of the texts; one that lies farther off has less claim to it.
     evidence = math.log(within / (1.0 - within)) - _DISTANCE * (nearest.cosine - near.cosine)
     if near.contrast is not None:
-        evidence += _CONTRAST * near.contrast + _CONTRAST_SHIFT
+        # Against alone: being far from every near miss is no sign of being the thing itself.
+        evidence += _CONTRAST * min(near.contrast - _CLEAR, 0.0)
     return _sigmoid(evidence)
 
 

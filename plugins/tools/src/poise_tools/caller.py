@@ -9,11 +9,10 @@ from typing import Any
 import attrs
 
 from poise import Extractor, ToolCaller
-from poise.engine.arguments import ArgumentError, validate_arguments
-from poise.engine.gate import call_key
+from poise.turn.arguments import ArgumentError, validate_arguments
 from poise.turn.context import TurnContext
 from poise.turn.state import RecordedCall
-from poise.turn.tooling import Fact, Field, Insight, OfferedTool, ToolPlan
+from poise.turn.tooling import Fact, Field, Insight, OfferedTool, ToolPlan, call_key
 from poise.values.events import ToolStage
 from poise.values.tools import ArgumentSource, Parameter, Tool, ToolCall
 from poise_tools.complaints import complaints

@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from poise.engine.arguments import validate_arguments
 from poise.errors import InvalidValueError
+from poise.turn.arguments import validate_arguments
 from poise.turn.context import TurnContext
 from poise.turn.tooling import Fact
 from poise.values.events import ToolStage

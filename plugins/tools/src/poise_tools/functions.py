@@ -12,11 +12,11 @@ import anyio.to_thread
 import attrs
 
 from poise import ToolService
-from poise.engine.arguments import python_arguments
 from poise.errors import InvalidValueError
-from poise.sdk.conversion import from_json, to_json
-from poise.sdk.tool import FUNCTIONS, call_parameters, takes_context
+from poise.turn.arguments import python_arguments
 from poise.values.catalog import Binding
+from poise.values.conversion import from_json, to_json
+from poise.values.functions import FUNCTIONS, call_parameters, takes_context
 from poise.values.tools import Tool, ToolCall, ToolContext, ToolResult
 from poise_tools.settings import ToolSettings
 

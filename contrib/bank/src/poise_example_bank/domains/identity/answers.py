@@ -17,7 +17,11 @@ ANSWERS = (
             "complete the id verification",
             "where do i send a photo of my passport",
         ],
-        anti_signals=["why do I have to verify", "verify my top-up", "my verification was rejected"],
+        anti_signals=[
+            "why do I have to verify",
+            "verify my top-up",
+            "my verification was rejected",
+        ],
         wording=(
             "In the app open Profile, Verify. Have your passport or identity card at hand; it "
             "takes about three minutes."

@@ -19,8 +19,7 @@ ANSWERS = (
         ],
         anti_signals=["my top up failed", "top up with apple pay", "my card was declined"],
         wording=(
-            "In the app tap Add money, choose the card and the amount. The money is there at "
-            "once."
+            "In the app tap Add money, choose the card and the amount. The money is there at once."
         ),
     ),
     Answer(
@@ -35,7 +34,11 @@ ANSWERS = (
             "the top up didn't go through",
             "could not add money, error message",
         ],
-        anti_signals=["my card was declined in a shop", "my transfer failed", "my top up is pending"],
+        anti_signals=[
+            "my card was declined in a shop",
+            "my transfer failed",
+            "my top up is pending",
+        ],
         wording=(
             "A top-up fails when the other bank refuses the card or asks for a confirmation. "
             "Please confirm it in the other bank's app and try again."

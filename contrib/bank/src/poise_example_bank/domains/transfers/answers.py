@@ -143,7 +143,11 @@ ANSWERS = (
             "expected money but nothing came in",
             "my boss says he paid me but theres nothing",
         ],
-        anti_signals=["the money I sent is not there", "where is my refund", "my top up is pending"],
+        anti_signals=[
+            "the money I sent is not there",
+            "where is my refund",
+            "my top up is pending",
+        ],
         wording=(
             "Money from another bank arrives within one working day after it was sent. If it does "
             "not, ask the sender for a proof of payment and send it to us."
