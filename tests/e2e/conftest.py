@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from importlib.metadata import EntryPoint
 from types import SimpleNamespace
 from typing import Any
@@ -17,102 +16,13 @@ import poise_relations.plugin
 import poise_tools.plugin
 from poise import (
     Agent,
-    Annotator,
     Application,
-    Discoverer,
-    ModelProvider,
-    Offers,
-    Progress,
+    Session,
     ToolResult,
-    hookimpl,
     tool,
 )
 from poise.testing import applications
-from poise.testing.providers import ScriptedDecisionModel, ScriptedProvider
-from poise.turn.candidates import Budget, Sighting
-from poise.turn.context import TurnContext
-from poise.turn.queries import Query
-from poise.values.catalog import Annotation, CatalogSnapshot
-from poise.values.ids import IndexId, RuleId
-from poise.values.rules import Rule
-
-
-class FlagAnnotator(Annotator):
-    """Says what the author's flags say."""
-
-    async def annotate(self, rules: Sequence[Rule]) -> Mapping[RuleId, Annotation]:
-        return {rule.id: Annotation(rule.way_in) for rule in rules}
-
-
-class VerbatimDiscoverer(Discoverer):
-    """Sights a rule when a text holds one of its signals, or shares half its words with it."""
-
-    async def prepare(self, snapshot: CatalogSnapshot, progress: Progress) -> IndexId:
-        progress.report("reading rules", len(snapshot.rules), len(snapshot.rules))
-        return IndexId(snapshot.version)
-
-    async def discover(self, turn: TurnContext, queries: Sequence[Query]) -> Sequence[Sighting]:
-        wanted = [each.rule.id for each in turn.candidates]
-        wanted += [rule for rule in turn.snapshot.rules if _hit(rule, turn.snapshot, queries)]
-        for rule in wanted:
-            wanted += [each for each in turn.snapshot.needed_by(rule) if each not in wanted]
-        return [_sighting(rule, turn.snapshot, queries) for rule in dict.fromkeys(wanted)]
-
-    def prune(self, turn: TurnContext, budget: Budget) -> Sequence[RuleId]:
-        return ()
-
-    async def explain(
-        self, rule: RuleId, snapshot: CatalogSnapshot, queries: Sequence[Query]
-    ) -> Sighting | None:
-        return _sighting(rule, snapshot, queries)
-
-
-def _hit(
-    rule: RuleId, snapshot: CatalogSnapshot, queries: Sequence[Query]
-) -> tuple[Query, str] | None:
-    known = snapshot.rules[rule]
-    if not known.signals:
-        about = _words(f"{known.title} {known.when} {known.content}")
-        for query in queries:
-            said = _words(query.text)
-            if said and len(said & about) * 2 >= len(said):
-                return query, known.name
-    for query in queries:
-        for signal in known.signals:
-            if signal.lower() in query.text.lower():
-                return query, signal
-    return None
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[a-z]{4,}", text.lower()))
-
-
-def _sighting(rule: RuleId, snapshot: CatalogSnapshot, queries: Sequence[Query]) -> Sighting:
-    hit = _hit(rule, snapshot, queries)
-    if hit is None:
-        return Sighting(rule, margin=-0.5, score=0.0, threshold=0.5, probability=0.1)
-    return Sighting(
-        rule, margin=0.5, score=1.0, threshold=0.5, probability=0.9, query=hit[0], signal=hit[1]
-    )
-
-
-class ScriptedParts:
-    """A plugin of models and discovery that answer the same in every run."""
-
-    @hookimpl
-    def poise_provide(self, offers: Offers) -> None:
-        offers.add(Annotator, "flags", FlagAnnotator, default=True)
-        offers.add(Discoverer, "verbatim", VerbatimDiscoverer, default=True)
-        offers.add(
-            ModelProvider,
-            "scripted",
-            # Discovery's own probability is the verdict.
-            lambda: ScriptedProvider(
-                decisions=ScriptedDecisionModel(lambda question, _request: question.prior)
-            ),
-            default=True,
-        )
+from poise.testing.session_laws import assert_session_laws
 
 
 class Shop:
@@ -169,6 +79,12 @@ class Shop:
         )
         return agent
 
+    async def still_serves(self, session: Session) -> None:
+        """Assert that the next turn of a session answers as ever, and its log is sound."""
+        reply = await session.say("where can I park?")
+        assert "behind the shop" in reply.text
+        assert_session_laws(await session.events())
+
     async def _run(self, name: str) -> None:
         self.calls.append(name)
         if self.at_tool is not None:
@@ -197,7 +113,7 @@ def anyio_backend() -> str:
 def parts() -> list[object]:
     """Plugins that make a whole application, none of them with a real model."""
     return [
-        ScriptedParts(),
+        applications.ScriptedParts(),
         poise_compose.plugin,
         poise_matching.plugin,
         poise_relations.plugin,

@@ -82,7 +82,7 @@ async def test_a_message_nearer_to_a_counterexample_is_less_likely(
 
     assert near.value is not None
     assert beside.value is not None
-    assert near.value > 0.6
+    assert near.value == pytest.approx(0.5)  # far from a near miss is no sign of the thing itself
     assert beside.value < 0.4
     assert "my account" in near.rationale
 

@@ -18,6 +18,8 @@ from poise.values.rules import Rule, RuleKind, WayIn, Weight
 THRESHOLD = 2 / 3
 """The share of a phrase's words that a text must hold."""
 
+_LONGER = 4  # letters from which a word says what a text is about
+
 
 class ScriptedAnnotator(Annotator):
     """Says what the author's flags say."""
@@ -37,8 +39,9 @@ class ScriptedAnnotator(Annotator):
 class ScriptedDiscoverer(Discoverer):
     """Sights a rule when a text holds enough of the words of one of its phrases.
 
-    Phrases are a rule's signals, else its own words; an observation also takes those of what
-    depends on it. The share of words is score and probability in one.
+    Phrases are a rule's signals; an observation also takes those of what depends on it. A rule
+    without any is sighted by a text of whose longer words half are its own. The share of words is
+    score and probability in one.
 
     Args:
         script: By a piece of text, the names of the rules that a text with it brings up; words
@@ -66,8 +69,9 @@ class ScriptedDiscoverer(Discoverer):
         if index_id not in self._indexes:
             index = _Index.of(snapshot, self._script)
             progress.report("reading rules", 0, len(index.phrases))
-            if self._models is not None and index.phrases:
-                await self._models.embed([text for each in index.phrases.values() for text in each])
+            texts = [text for each in index.phrases.values() for text in each]
+            if self._models is not None and texts:
+                await self._models.embed(texts)
             progress.report("reading rules", len(index.phrases), len(index.phrases))
             self._indexes[index_id] = index
             self.prepared.append(snapshot.version)
@@ -127,6 +131,7 @@ class _Index:
     """The phrases of the rules that a text can bring up."""
 
     phrases: Mapping[RuleId, Mapping[str, frozenset[str]]]
+    own: Mapping[RuleId, frozenset[str]]
     anti: Mapping[RuleId, Sequence[frozenset[str]]]
     script: Mapping[str, Sequence[str]] | None
     names: Mapping[RuleId, str]
@@ -144,6 +149,7 @@ class _Index:
             phrases={
                 rule.id: {text: _words(text) for text in _phrases(rule, snapshot)} for rule in rules
             },
+            own={rule.id: _words(rule.text) for rule in rules},
             anti={rule.id: [_words(text) for text in rule.anti_signals] for rule in rules},
             script=script,
             names={rule.id: rule.name for rule in rules},
@@ -169,7 +175,12 @@ class _Index:
             return
         said = _words(query.text)
         near_miss = any(anti and anti <= said for anti in self.anti[rule])
-        for signal, words in self.phrases[rule].items():
+        phrases = self.phrases[rule]
+        if not phrases:
+            longer = {word for word in said if len(word) >= _LONGER}
+            share = len(longer & self.own[rule]) / len(longer) if longer else 0.0
+            yield self.names[rule], 0.0 if near_miss else min(1.0, 2 * THRESHOLD * share)
+        for signal, words in phrases.items():
             share = len(words & said) / len(words) if words else 0.0
             yield signal, 0.0 if near_miss else share
 
@@ -185,7 +196,7 @@ def _phrases(rule: Rule, snapshot: CatalogSnapshot) -> Sequence[str]:
     if rule.kind is RuleKind.OBSERVATION and not rule.own_signals_only:
         for dependent in snapshot.dependents_of(rule.id):
             found += snapshot.rules[dependent].signals
-    return tuple(dict.fromkeys(found)) or (rule.text,)
+    return tuple(dict.fromkeys(found))
 
 
 def _with_needs(snapshot: CatalogSnapshot, rules: Iterable[RuleId]) -> set[RuleId]:

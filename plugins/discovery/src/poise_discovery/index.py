@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile
 
 import attrs
 import numpy as np
@@ -135,5 +136,5 @@ class Index:
                     signal_rows=kept["signal_rows"],
                     relatives=tuple(tuple(each) for each in described["relatives"]),
                 )
-        except (KeyError, TypeError, OSError, EOFError) as exc:
+        except (KeyError, TypeError, ValueError, OSError, EOFError, BadZipFile) as exc:
             raise ValueError(f"the index can't be read: {exc}") from exc

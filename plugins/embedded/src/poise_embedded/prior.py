@@ -27,8 +27,8 @@ class PriorDecisionModel(DecisionModel):
 
     A prior is calibrated by discovery and is taken as it is; where there are counterexamples, it
     falls where the message lies nearer to one of them than to every example, or nearly so. Without
-    a prior, only what is very near to an example or far from all of them is decided. A message that denies
-    what the question is about is never a yes. Of several messages the likeliest counts.
+    a prior, only what is very near to an example or far from all of them is decided. A message that
+    denies what the question is about is never a yes. Of several messages the likeliest counts.
 
     Args:
         embedder: Compares messages with examples.

@@ -17,6 +17,7 @@ ANSWERS = (
             "payment declined in a store",
             "card got declined twice today",
             "couldnt pay at the supermarket with my card",
+            "my payment was declined",
         ],
         anti_signals=["my top up was declined", "my transfer was rejected", "I lost my card"],
         wording=(
@@ -37,7 +38,13 @@ ANSWERS = (
             "its been two weeks and no card",
             "the card you sent never came",
         ],
-        anti_signals=["I lost my card", "please send me a new card", "my transfer has not arrived"],
+        anti_signals=[
+            "I lost my card",
+            "cant find my card",
+            "please send me a new card",
+            "my transfer has not arrived",
+            "my new card came today",
+        ],
         wording=(
             "A new card takes five to seven working days. If it is not there after ten, tell us "
             "and we send another one free of charge."
@@ -111,7 +118,9 @@ ANSWERS = (
             "do you have one time cards",
         ],
         anti_signals=["I need a new card", "online banking does not work"],
-        wording="You can add a virtual card in the app under Cards, Add. It is ready at once and free.",
+        wording=(
+            "You can add a virtual card in the app under Cards, Add. It is ready at once and free."
+        ),
     ),
     Answer(
         title="Card abroad",
@@ -125,7 +134,11 @@ ANSWERS = (
             "travel notice for my card",
             "will my debit card work overseas",
         ],
-        anti_signals=["send money abroad", "exchange rate for my holiday"],
+        anti_signals=[
+            "send money abroad",
+            "exchange rate for my holiday",
+            "lost my card on holiday",
+        ],
         wording=(
             "Your card works in every country that takes its network, and you need not tell us "
             "before you travel."
@@ -161,7 +174,13 @@ ANSWERS = (
             "how do I cancel a card",
             "i never use the credit card so take it back",
         ],
-        anti_signals=["close my account", "cancel my transfer", "I lost my card, block it"],
+        anti_signals=[
+            "close my account",
+            "cancel my transfer",
+            "I lost my card, block it",
+            "left my card in a shop",
+            "my card does not work any more",
+        ],
         wording=(
             "You can end a card's contract in the app under Cards, End contract. What is open on "
             "it is settled from your account."

@@ -16,7 +16,13 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
     topic = await agent.create_observation(
         title="About a complaint",
         when="the customer is unhappy with the bank",
-        signals=["I am unhappy with your bank", "this is unacceptable", "so disappointed in you"],
+        signals=[
+            "I am unhappy with your bank",
+            "this is unacceptable",
+            "so disappointed in you",
+            "ridiculous how you treat people",
+            "how can you treat me like this",
+        ],
         weight=poise.Weight.HIGH,
     )
     complaint = await agent.create_policy(
@@ -34,12 +40,14 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
             "this is ridiculous",
             "you people are useless",
             "I want to complain about your fees",
+            "i want to file a complaint",
         ],
         anti_signals=[
             "what about my complaint",
             "who is the ombudsman",
             "how much does it cost",
             "is there a cheaper plan",
+            "my washing machine is broken",
         ],
         tools=[complaint_tool(bank)],
         weight=poise.Weight.HIGH,

@@ -17,7 +17,11 @@ ANSWERS = (
             "is someone working on my complaint",
             "did you look at my complaint yet",
         ],
-        anti_signals=["I want to complain", "status of transfer T-2001"],
+        anti_signals=[
+            "I want to complain",
+            "i want to file a complaint",
+            "status of transfer T-2001",
+        ],
         wording=(
             "A complaint is answered within two working days, by email and in the app under Help, "
             "Cases."
@@ -35,7 +39,13 @@ ANSWERS = (
             "independent complaint office",
             "my lawyer will hear about this",
         ],
-        anti_signals=["let me talk to a human", "report the theft to the police"],
+        anti_signals=[
+            "let me talk to a human",
+            "report the theft to the police",
+            "I want to complain",
+            "i want to file a complaint",
+            "what about my complaint",
+        ],
         wording=(
             "If our answer does not satisfy you, the financial ombudsman decides free of charge. "
             "You find the address in the app under Help, Complaints."
@@ -70,6 +80,7 @@ ANSWERS = (
             "online banking not available",
             "nothing loads in the app",
             "the website is not working",
+            "app not working",
         ],
         anti_signals=["I forgot my password", "my card doesn't work", "it wont let me send money"],
         wording=(

@@ -1,4 +1,4 @@
-"""Approved answers about fees, charges and statements."""
+"""Approved answers about fees, charges and the account."""
 
 from __future__ import annotations
 

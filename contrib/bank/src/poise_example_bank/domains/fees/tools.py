@@ -1,16 +1,26 @@
-"""What the agent can look up about charges and plans."""
+"""What the agent can look up about the account: charges, balance, plan."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import attrs
+
 import poise
 from poise_example_bank.services import Bank
 
 
-def payments_tool(bank: Bank) -> poise.DeclaredTool[..., Any]:
-    """Return the look-up of payments over one bank."""
+@attrs.frozen
+class AccountTools:
+    """The domain's tools."""
+
+    latest_payments: poise.DeclaredTool[..., Any]
+    load_balance: poise.DeclaredTool[..., Any]
+
+
+def account_tools(bank: Bank) -> AccountTools:
+    """Return the tools over one bank."""
 
     @poise.tool
     async def latest_payments(context: poise.ToolContext) -> dict[str, str]:
@@ -22,7 +32,12 @@ def payments_tool(bank: Bank) -> poise.DeclaredTool[..., Any]:
         )
         return {"payments": listed}
 
-    return latest_payments
+    @poise.tool
+    async def load_balance(context: poise.ToolContext) -> str:
+        """Load what is on the customer's account."""
+        return f"{await bank.balance(context.customer):.2f}"
+
+    return AccountTools(latest_payments, load_balance)
 
 
 def standard_plan(bank: Bank) -> Callable[[poise.TurnContext], Awaitable[bool]]:

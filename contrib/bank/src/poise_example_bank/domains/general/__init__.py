@@ -21,6 +21,7 @@ async def install(agent: poise.Agent) -> None:
         signals=[
             "how are you today",
             "how are you doing",
+            "how is it going",
             "nice weather today",
             "its so hot outside isnt it",
             "what do you do for fun",

@@ -50,7 +50,15 @@ ANSWERS = (
             "ok bye then",
             "good night, talk to you later",
         ],
-        anti_signals=["hi", "hello", "hey", "good morning", "I want to leave your bank"],
+        anti_signals=[
+            "hi",
+            "hello",
+            "hey",
+            "good morning",
+            "how is it going",
+            "how are you",
+            "I want to leave your bank",
+        ],
         wording="Goodbye, and have a good day.",
     ),
     Answer(

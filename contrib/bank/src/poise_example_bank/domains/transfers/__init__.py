@@ -1,4 +1,4 @@
-"""Transfers: sending, tracing, limits, standing orders, and what is left on the account."""
+"""Transfers: sending, tracing, limits, standing orders."""
 
 from __future__ import annotations
 
@@ -16,12 +16,6 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
         name="IBAN",
         description="The international number of a bank account.",
         synonyms=["account number"],
-    )
-    await agent.create_variable(
-        name="balance",
-        description="What is on the customer's account, in euros",
-        tool=tools.load_balance,
-        freshness_rules="*/15 * * * *",  # so a balance that is told is at most 15 minutes old
     )
     topic = await agent.create_observation(
         title="About transfers",
@@ -47,6 +41,8 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
             "my transfer has not arrived",
             "how much does a transfer cost",
             "how do I send money to another country",
+            "whats the most i can send at once",
+            "somebody wants to send me money",
             "send me a new card",
         ],
         tools=[tools.send_money],
@@ -86,25 +82,5 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
             "within one working day.",
             "I can't find it: {status_problem}.",
         ],
-    )
-    await agent.create_policy(
-        title="Balance",
-        when="the customer asks how much money is on the account",
-        then="tell the balance",
-        signals=[
-            "what is my balance",
-            "how much money do I have",
-            "account balance please",
-            "whats left on my account",
-            "how much is in my account right now",
-            "check my balance",
-            "how much have i got left",
-        ],
-        anti_signals=[
-            "I want to send money",
-            "how much does the account cost",
-            "my balance is below zero",
-        ],
-        canned_responses=["There are {std.variables.balance} euros on your account."],
     )
     await install_answers(agent, ANSWERS, topic)

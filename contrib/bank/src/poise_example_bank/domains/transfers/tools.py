@@ -42,7 +42,6 @@ class TransferTools:
 
     send_money: poise.DeclaredTool[..., Any]
     transfer_status: poise.DeclaredTool[..., Any]
-    load_balance: poise.DeclaredTool[..., Any]
 
 
 def transfer_tools(bank: Bank) -> TransferTools:
@@ -76,9 +75,4 @@ def transfer_tools(bank: Bank) -> TransferTools:
             "status": found.state,
         }
 
-    @poise.tool
-    async def load_balance(context: poise.ToolContext) -> str:
-        """Load what is on the customer's account."""
-        return f"{await bank.balance(context.customer):.2f}"
-
-    return TransferTools(send_money, transfer_status, load_balance)
+    return TransferTools(send_money, transfer_status)
