@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from poise_discovery.heldout import PART_SURCHARGE, HeldOut, raised
 from poise_discovery.thresholds import FEW_SCORES, Thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from poise_discovery.heldout import HeldOut
 
     Floats = NDArray[np.float32]
     Rows = NDArray[np.intp]
@@ -69,7 +68,7 @@ def calibrate(
         chosen: What the margins are measured from.
         relatives: By rule, those that are true together with it.
     """
-    margins = held.effective(chosen.lead, chosen.knee) - np.float32(chosen.base)
+    margins, over = _as_a_turn_sees(held, chosen)
     asked = (margins >= -_NEAR) & (held.evidence > 0.0)
     truth = held.truth[asked]
     if truth.sum() < FEW_SCORES or truth.all():
@@ -82,6 +81,20 @@ def calibrate(
     curve = LogisticRegression(C=100.0, max_iter=500).fit(features, truth, sample_weight=weights)
     margin, ahead, behind = (float(each) for each in curve.coef_[0])
     return Calibration(float(curve.intercept_[0]), margin, ahead, behind)
+
+
+def _as_a_turn_sees(held: HeldOut, chosen: Thresholds) -> tuple[Floats, Floats]:
+    """Return margins, and what the text that won them gave a rule over its best rival."""
+    base = np.float32(chosen.base)
+    margins = raised(held.scores, chosen.lead, chosen.knee) - base
+    over = over_rivals(held.scores).copy()
+    parts = raised(held.parts, chosen.lead, chosen.knee) - base - np.float32(PART_SURCHARGE)
+    parts_over = over_rivals(held.parts)
+    for at, text in enumerate(held.part_of.tolist()):
+        better = parts[at] > margins[text]
+        margins[text, better] = parts[at, better]
+        over[text, better] = parts_over[at, better]
+    return margins, over
 
 
 def over_rivals(scores: Floats, relatives: Sequence[Sequence[int]] = ()) -> Floats:

@@ -25,6 +25,7 @@ from poise_discovery.index import FORMAT, Index
 from poise_discovery.phrases import RulePhrases, phrases_of
 from poise_discovery.scoring import Scored, probes_of, score
 from poise_discovery.settings import DiscoverySettings
+from poise_discovery.topics import with_topics
 from poise_discovery.training import empty_index, train
 from poise_discovery.vectors import VectorCache
 from poise_discovery.working_set import rules_to_drop
@@ -96,7 +97,7 @@ class SignalDiscoverer(Discoverer):
             for rule in numbers
             if rule is not None
         ]
-        return sorted(found, key=lambda each: (-each.margin, each.rule))
+        return sorted(with_topics(found, snapshot), key=lambda each: (-each.margin, each.rule))
 
     def prune(self, turn: TurnContext, budget: Budget) -> Sequence[RuleId]:
         return rules_to_drop(

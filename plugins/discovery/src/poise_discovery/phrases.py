@@ -59,7 +59,7 @@ def phrases_of(snapshot: CatalogSnapshot) -> tuple[RulePhrases, ...]:
         rule = indexed[rule_id]
         signals = list(spoken[rule_id])
         if rule.kind is RuleKind.OBSERVATION and not rule.own_signals_only:
-            for dependent in _dependents(snapshot, rule_id):
+            for dependent in dependents(snapshot, rule_id):
                 signals.extend(spoken.get(dependent, ()))
         positives = _distinct(signals)
         negatives = tuple(each for each in _distinct(rule.anti_signals) if each not in positives)
@@ -118,7 +118,8 @@ def _signals(rule: Rule, annotations: Mapping[RuleId, Annotation]) -> tuple[str,
     return (*rule.signals, *(annotation.signals if annotation is not None else ()))
 
 
-def _dependents(snapshot: CatalogSnapshot, rule: RuleId) -> Iterable[RuleId]:
+def dependents(snapshot: CatalogSnapshot, rule: RuleId) -> Iterable[RuleId]:
+    """Return the rules that depend on `rule`, directly or through others."""
     found: dict[RuleId, None] = {}
     waiting = list(snapshot.dependents_of(rule))
     while waiting:
