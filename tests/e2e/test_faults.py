@@ -68,7 +68,7 @@ async def test_embedder_that_fails_while_indexing_leaves_an_application_that_ans
         reply = await session.say("open?")
 
         assert reply.text == "Welcome."
-        assert "no index" in degraded(reply)["discovery"]
+        assert "no model file" in degraded(reply)["index"]
         published = app.runtime.catalogs.published(agent.id)
         assert published is not None
         assert "no model file" in published.failure

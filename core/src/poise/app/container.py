@@ -133,6 +133,7 @@ def build(
             models=c[RoutedModels],
             hooks=hooks,
             bus=c[Bus],
+            may_instruct=frozenset(config.may_instruct),
             clock=c[Clock],
             ids=c[IdSource],
             limits=c[EngineLimits],

@@ -171,6 +171,11 @@ class CoreSettings(BaseModel):
 
     tool_services: Names = Field(default=("functions",), description="Run tools.")
 
+    may_instruct: Names = Field(
+        default=("functions",),
+        description="Tool services whose results may carry instructions for the turn.",
+    )
+
     stores: str | None = Field(
         default=None, description="Keeps sessions, customers and what is derived."
     )

@@ -75,7 +75,7 @@ async def call(
             query = result_query(outcome.result.data, outcome.offset or turn.base)
             if query is not None:
                 queries.append(query)
-            turn = _instructed(turn, outcome)
+            turn = _instructed(turn, outcome, parts.may_instruct)
         await parts.hooks.notify("on_tool_result", account.hook_failed, outcome=outcome, turn=turn)
     return turn, queries
 
@@ -139,6 +139,7 @@ def _event(outcome: ToolOutcome, log: TurnLog) -> NewEvent:
             else {
                 "data": result.data,
                 "fields": dict(result.fields),
+                "transient_rules": list(result.transient_rules),
                 "labels": sorted(result.labels),
                 "error": result.error,
                 "metadata": dict(result.metadata),
@@ -158,12 +159,14 @@ def _data(call: ToolCall, tool: str, stage: str) -> dict[str, Any]:
     }
 
 
-def _instructed(turn: TurnContext, outcome: ToolOutcome) -> TurnContext:
-    """Return the turn with the instructions that an in-process tool gave for it."""
+def _instructed(
+    turn: TurnContext, outcome: ToolOutcome, may_instruct: frozenset[str]
+) -> TurnContext:
+    """Return the turn with a tool's instructions for it, where its service may give any."""
     result = outcome.result
-    if result is None or not result.transient_rules or outcome.call.tool not in turn.snapshot.tools:
+    tool = turn.snapshot.tools.get(outcome.call.tool)
+    if result is None or tool is None or tool.service not in may_instruct:
         return turn
-
     rules = tuple(
         Rule(
             id=RuleId(f"{outcome.call.key}:{place}"),

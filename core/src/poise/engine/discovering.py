@@ -36,8 +36,6 @@ async def discover(
             sightings = _known(await parts.discoverer.discover(turn, queries), turn, account)
         except Exception as exc:
             account.degrade("discovery", exc, "considered only what is in play")
-    elif queries and turn.snapshot.rules:
-        account.degrade("discovery", "the catalog has no index", "considered what is in play")
     best = _best(turn.sightings, sightings)
     turn = attrs.evolve(turn, queries=(*turn.queries, *queries), sightings=tuple(best.values()))
     hits = [

@@ -113,6 +113,8 @@ class DefaultEngine(ConversationEngine):
             ids=parts.ids,
         )
         agent = published.snapshot.agent
+        if published.failure:
+            account.degrade("index", published.failure, "considered only what is in play")
         turn: Turn
 
         def current() -> TurnContext | None:

@@ -274,7 +274,10 @@ def _context(turn: TurnContext, key: str) -> ToolContext:
 
 def _reused(call: ToolCall, tool: Tool, recorded: RecordedCall) -> ToolOutcome:
     result: ToolResult | None = ToolResult(
-        data=recorded.data, fields=recorded.fields, error=recorded.error
+        data=recorded.data,
+        fields=recorded.fields,
+        transient_rules=recorded.transient_rules,
+        error=recorded.error,
     )
     if recorded.error is not None and recorded.data is None and not recorded.fields:
         result = None  # it raised: there never was a result

@@ -23,7 +23,10 @@ from poise.values.ids import IdSource
 
 @attrs.frozen(eq=False)
 class Parts:
-    """The collaborators of an engine, all as ports; made by the composition root or by a test."""
+    """The collaborators of an engine, all as ports; made by the composition root or by a test.
+
+    `may_instruct` names the tool services whose results may carry instructions for the turn.
+    """
 
     stores: Stores
     catalogs: Catalogs
@@ -38,6 +41,7 @@ class Parts:
     models: RoutedModels
     hooks: HookCaller
     bus: Bus
+    may_instruct: frozenset[str]
     clock: Clock
     ids: IdSource
     limits: EngineLimits

@@ -197,7 +197,7 @@ async def on_message_generated(message: Message, turn: TurnContext) -> Message |
         Another message to send instead, a `Bail` to send nothing, or `None` to go on.
 
     Failure: becomes the turn's error, which names the plugin.
-    Cancellation: shielded; keep it short.
+    Cancellation: passes; a new message restarts the turn until its words have left.
     Since: 0.1
     """
 

@@ -25,7 +25,7 @@ from poise.values.sessions import SessionMode
 K = TypeVar("K")
 V = TypeVar("V")
 
-FOLD_VERSION = 2
+FOLD_VERSION = 3
 """Raised whenever the fold makes something else of the same events, so that checkpoints of an
 earlier version are worked out afresh instead of believed."""
 
@@ -69,6 +69,7 @@ class RecordedCall:
     arguments: Mapping[str, Any] = attrs.field(factory=dict, converter=_frozen, hash=False)
     data: Any = None  # JSON of the result
     fields: Mapping[str, Any] = attrs.field(factory=dict, converter=_frozen, hash=False)
+    transient_rules: tuple[str, ...] = ()
     error: str | None = None
 
 
@@ -241,6 +242,7 @@ def _tool(draft: _Draft, event: Event) -> None:
             else mapping(data.get("arguments")),
             data=result.get("data"),
             fields=mapping(result.get("fields")),
+            transient_rules=tuple(texts(result.get("transient_rules"))),
             error=text(result.get("error"), "") or text(data.get("error"), "") or None,
         ),
     )

@@ -56,8 +56,13 @@ def _call_to_json(call: RecordedCall) -> dict[str, Any]:
         "arguments": dict(call.arguments),
         "data": call.data,
         "fields": dict(call.fields),
+        "transient_rules": list(call.transient_rules),
         "error": call.error,
     }
+
+
+def _call_from_json(call: Mapping[str, Any]) -> RecordedCall:
+    return RecordedCall(**{**call, "transient_rules": tuple(call["transient_rules"])})
 
 
 def state_from_json(data: object) -> SessionState:
@@ -88,7 +93,7 @@ def _state(data: Mapping[str, Any]) -> SessionState:
         confirmed=data["confirmed"],
         applied=data["applied"],
         partly={RuleId(rule): Owed(*row) for rule, row in data["partly"].items()},
-        calls={key: RecordedCall(**call) for key, call in data["calls"].items()},
+        calls={key: _call_from_json(call) for key, call in data["calls"].items()},
         awaiting={
             RuleId(rule): Awaited(tool, tuple(parameters))
             for rule, (tool, parameters) in data["awaiting"].items()

@@ -68,12 +68,12 @@ def calibrate(
         chosen: What the margins are measured from.
         relatives: By rule, those that are true together with it.
     """
-    margins, over = _as_a_turn_sees(held, chosen)
+    margins, over = _as_a_turn_sees(held, chosen, relatives)
     asked = (margins >= -_NEAR) & (held.evidence > 0.0)
     truth = held.truth[asked]
     if truth.sum() < FEW_SCORES or truth.all():
         return Calibration()
-    features = _features(margins[asked], over_rivals(held.scores, relatives)[asked])
+    features = _features(margins[asked], over[asked])
     weights = (held.evidence * held.weights[:, None])[asked]
     # Imported here: a warm start fits nothing, and this import takes longer than the rest of it.
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
@@ -83,13 +83,15 @@ def calibrate(
     return Calibration(float(curve.intercept_[0]), margin, ahead, behind)
 
 
-def _as_a_turn_sees(held: HeldOut, chosen: Thresholds) -> tuple[Floats, Floats]:
+def _as_a_turn_sees(
+    held: HeldOut, chosen: Thresholds, relatives: Sequence[Sequence[int]]
+) -> tuple[Floats, Floats]:
     """Return margins, and what the text that won them gave a rule over its best rival."""
     base = np.float32(chosen.base)
     margins = raised(held.scores, chosen.lead, chosen.knee) - base
-    over = over_rivals(held.scores).copy()
+    over = over_rivals(held.scores, relatives)
     parts = raised(held.parts, chosen.lead, chosen.knee) - base - np.float32(PART_SURCHARGE)
-    parts_over = over_rivals(held.parts)
+    parts_over = over_rivals(held.parts, relatives)
     for at, text in enumerate(held.part_of.tolist()):
         better = parts[at] > margins[text]
         margins[text, better] = parts[at, better]

@@ -53,26 +53,28 @@ _IDIOMS = re.compile(
             r"come|came|updat\w*|charg\w*|correct|right|available|letting|post\w*|revers\w*|"
             r"here|there|appl\w*)\b",
             # Spanish
-            r"\bno\s+(?:solo|sólo|sé|entiendo|recuerdo|puedo|podemos|funciona|llega|llegó|"
+            r"\bno\s+(?:solo|sólo|sé|entiendo|recuerdo|encuentro|puedo|podemos|funciona|llega|llegó|"
             r"reconozco|estoy\s+segur[oa]|(?:me\s+)?(?:deja|acuerdo|aparece)|se\s+(?:si|cómo|como)|"
             r"he\s+recibido|ha\s+llegado)\b",
             # French
-            r"\b(?:ne\s+|n')?(?:sais|comprends|peux|peut|pouvons|arrive|fonctionne|marche|reconnais)"
+            r"\b(?:ne\s+|n')?(?:sais|comprends|trouve|peux|peut|pouvons|arrive|fonctionne|marche|reconnais)"
             r"\s+(?:pas|plus)\b|\bpas\s+(?:seulement|sûre?)\b|\bn'(?:ai|est)\s+pas\s+(?:reçu|arrivée?)\b",
             # German
             r"\bnicht\s+(?:nur|sicher|angekommen|erhalten|bekommen)\b|\b(?:weiß|weiss|verstehe)\s+nicht\b",
+            r"\bfinden?\b[^.,;!?]*\b(?:nicht|kein\w*)\b",
             r"\b(?:kann|können|könnte|konnte|funktioniert|geht)\b[^.,;!?]*\b(?:nicht|kein\w*)\b",
             # Italian
-            r"\bnon\s+(?:solo|so|capisco|ricordo|riconosco|riesco|posso|possiamo|funziona|va|"
+            r"\bnon\s+(?:solo|so|capisco|ricordo|trovo|riconosco|riesco|posso|possiamo|funziona|va|"
             r"(?:sono|è)\s+(?:sicur[oa]|arrivat[oa])|ho\s+ricevuto)\b",
             # Portuguese
-            r"\bn[ãa]o\s+(?:só|apenas|sei|entendo|lembro|reconheço|consigo|posso|podemos|funciona|"
+            r"\bn[ãa]o\s+(?:só|apenas|sei|entendo|lembro|encontro|acho|reconheço|consigo|posso|podemos|funciona|"
             r"chegou|recebi|tenho\s+certeza)\b",
             # Dutch
             r"\bniet\s+(?:alleen|zeker|ontvangen|aangekomen)\b|\b(?:weet|begrijp|snap)\s+niet\b",
+            r"\bvind(?:en)?\b[^.,;!?]*\b(?:niet|geen)\b",
             r"\b(?:kan|kunnen|kon|werkt)\b[^.,;!?]*\b(?:niet|geen)\b",
             # Polish
-            r"\bnie\s+(?:tylko|wiem|rozumiem|pamiętam|poznaję|mogę|możemy|działa|dotarł\w*|"
+            r"\bnie\s+(?:tylko|wiem|rozumiem|pamiętam|znajduję|poznaję|mogę|możemy|działa|dotarł\w*|"
             r"otrzymał\w*)\b",
         )
     ),

@@ -76,6 +76,7 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
         anti_signals=[
             "somebody charged me for something",
             "you stole my money with your fees",
+            "my card is damaged and I need another one",
             "I lost my card",
             "i think i left my card somewhere",
         ],

@@ -80,6 +80,7 @@ ANSWERS = (
             "contactless payments keep failing",
             "my card wont tap",
             "have to insert the card every time, tapping does nothing",
+            "nfc of my card stopped",
         ],
         anti_signals=["my card was declined", "top up with apple pay"],
         wording=(

@@ -41,6 +41,7 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
             "you people are useless",
             "I want to complain about your fees",
             "i want to file a complaint",
+            "I have a complaint to make",
         ],
         anti_signals=[
             "what about my complaint",

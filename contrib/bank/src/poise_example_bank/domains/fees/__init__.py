@@ -49,6 +49,7 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
             "strange transaction on my statement",
             "unknown payment from streamly",
             "i never bought anything there",
+            "a transaction i never made",
             "who took 43 euros from me, that wasnt me",
         ],
         anti_signals=["I was charged twice", "why was I charged a fee", "download my statement"],

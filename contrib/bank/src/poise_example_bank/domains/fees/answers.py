@@ -133,6 +133,7 @@ ANSWERS = (
             "interest for being in the red",
             "set up an overdraft",
             "account is at minus 40",
+            "what if i spend more than there is",
         ],
         anti_signals=["what is my balance", "how much money do I have"],
         wording=(

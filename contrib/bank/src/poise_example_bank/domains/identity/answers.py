@@ -16,6 +16,7 @@ ANSWERS = (
             "i need to prove who i am",
             "complete the id verification",
             "where do i send a photo of my passport",
+            "which documents do i need for the verification",
         ],
         anti_signals=[
             "why do I have to verify",
@@ -39,7 +40,11 @@ ANSWERS = (
             "do i have to verify",
             "whats the point of this id check",
         ],
-        anti_signals=["how do I verify my identity", "why do you ask where my money comes from"],
+        anti_signals=[
+            "how do I verify my identity",
+            "which documents do i need for the verification",
+            "why do you ask where my money comes from",
+        ],
         wording=(
             "The law asks every bank to know its customers. Until you are verified you can look "
             "at your account and not pay from it."

@@ -36,6 +36,7 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
             "can you transfer some cash for me",
             "send 75.50 euro to this iban",
             "pay 30 to FR7630006000011234567890189",
+            "wire 300 to my brother",
         ],
         anti_signals=[
             "my transfer has not arrived",
@@ -73,6 +74,8 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
             "my salary has not arrived",
             "my top up is pending",
             "why did I pay so much for my transfer",
+            "why did my transfer fail",
+            "stop my transfer",
             "where is my refund",
         ],
         tools=[tools.transfer_status],

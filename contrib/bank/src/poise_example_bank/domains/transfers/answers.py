@@ -70,6 +70,7 @@ ANSWERS = (
             "swift payment to another country",
             "wire money overseas",
             "can i transfer to my family in india",
+            "send money to an account in england",
         ],
         anti_signals=["can I use my card abroad", "fee for sending money abroad"],
         wording=(
@@ -107,7 +108,12 @@ ANSWERS = (
             "why did my transfer fail",
             "it wont let me send money",
         ],
-        anti_signals=["my card was declined", "my top up failed", "where is my transfer"],
+        anti_signals=[
+            "my card was declined",
+            "my top up failed",
+            "where is my transfer",
+            "cancel my transfer",
+        ],
         wording=(
             "A transfer fails when the account number is wrong, the limit is reached or the "
             "balance is too low. Nothing was taken from your account."
