@@ -42,6 +42,9 @@ class RememberingModels(TurnModels):
             self._kept.update(zip(batch, await self._embedder.embed(batch), strict=True))
         return np.stack([self._kept[text] for text in texts])
 
+    async def warm(self, *, route: str = "embed") -> None:
+        """Do nothing: the first text loads the model."""
+
     async def decide(self, route: str, request: DecisionRequest) -> Sequence[Answer]:
         raise NotImplementedError
 
@@ -154,9 +157,10 @@ async def peer_margins(
     vectors = await models.embed(signals)
     mean = vectors.mean(axis=0)
 
-    def unit(rows: Floats) -> Floats:
-        moved = rows - mean
-        return moved / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-6)
+    def unit(given: Floats) -> Floats:
+        moved = given - mean
+        rows: Floats = moved / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-6)
+        return rows
 
     owner = np.repeat(np.arange(len(rules)), [len(rule.signals) for rule in rules])
     positive = owner[:, None] == np.arange(len(rules))[None, :]
@@ -183,7 +187,8 @@ async def peer_margins(
         bias += pull.sum(axis=0)
         if np.abs(change).max() < 1e-6:
             break
-    return unit(await models.embed(texts)) @ heads.T + bias
+    scores: Floats = unit(await models.embed(texts)) @ heads.T + bias
+    return scores
 
 
 async def near_misses(

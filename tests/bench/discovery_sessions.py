@@ -6,15 +6,18 @@ import random
 from collections.abc import Mapping, Sequence
 
 import attrs
-from discovery_data import DataSet, Labelled
-from discovery_methods import Trained
+import numpy as np
+from discovery_data import DataSet, Labelled, rules_of, signals_of
+from discovery_methods import RememberingModels, Trained, nearest_signal, train
+from report import Report
 
-from poise.testing.turns import turn_of
+from poise.testing.turns import catalog_of, turn_of
 from poise.turn.candidates import Budget
 from poise.turn.queries import customer_queries
 from poise.turn.state import Membership, SessionState
-from poise.values.events import Event, Source
+from poise.values.events import Source
 from poise.values.ids import RuleId
+from poise.values.rules import Rule
 from poise_discovery.working_set import tokens_of
 
 WINDOW = 40
@@ -174,6 +177,71 @@ async def play(
     )
 
 
-def customer_events(events: Sequence[Event]) -> int:
-    """Return how many of the events are the customer's messages."""
-    return sum(event.is_customer_message for event in events)
+async def sessions(
+    report: Report, models: RememberingModels, sets: Mapping[str, DataSet], count: int
+) -> None:
+    """The working set over 5, 15 and 30 messages."""
+    rules = [
+        rule for prefix, data in sets.items() for rule in rules_of(signals_of(data, 10, 0), prefix)
+    ]
+    trained = await train(catalog_of(rules), models)
+    names: dict[str, RuleId] = {rule.title or "": rule.id for rule in rules}
+    bar = 0.0
+    for length in (5, 15, 30):
+        ways: dict[str, list[Measured]] = {}
+        for seed in range(count):
+            said = sessions_of(list(sets.items()), length, seed)
+            texts = list(dict.fromkeys(each.text for each in said))
+            table = await nearest_signal(models, texts, rules)
+            cosines = {
+                text: {rule.id: float(each) for rule, each in zip(rules, row, strict=True)}
+                for text, row in zip(texts, table, strict=True)
+            }
+            if not bar:
+                bar = await _cosine_bar(models, sets, rules)
+            for way, prune in (
+                ("ours", "always"),
+                ("ours, pruned above 30 only", "full"),
+                ("ours, no decay", "never"),
+            ):
+                ways.setdefault(way, []).append(await play(trained, said, names, prune=prune))
+            for way, prune in (
+                ("nearest signal", "always"),
+                ("nearest signal, no decay", "never"),
+            ):
+                ways.setdefault(way, []).append(
+                    await play(trained, said, names, prune=prune, bar=bar, cosines=cosines)
+                )
+        for way, measured in ways.items():
+            rules_lost = sum(each.lost for each in measured)
+            report.row(
+                f"the working set over sessions (mean of {count}; {len(rules)} rules)",
+                {
+                    "messages": length,
+                    "way": way,
+                    "size": float(np.mean([each.size for each in measured])),
+                    "tokens": float(np.mean([each.tokens for each in measured])),
+                    "relevant_share": float(np.mean([each.relevant for each in measured])),
+                    "found": float(np.mean([each.found for each in measured])),
+                    "relevant_pruned_a_message": rules_lost / (count * length),
+                },
+                name=f"sessions.{length}.{way}",
+            )
+    report.show()
+
+
+async def _cosine_bar(
+    models: RememberingModels, sets: Mapping[str, DataSet], rules: Sequence[Rule]
+) -> float:
+    """Return the cosine at which the nearest signal finds 97 of 100 of the test messages' rules."""
+    own: list[float] = []
+    for prefix, data in sets.items():
+        messages = data.test[::5]
+        table = await nearest_signal(models, [each.text for each in messages], rules)
+        at = {rule.title: place for place, rule in enumerate(rules)}
+        own += [
+            float(table[row, at[f"{prefix}{intent}"]])
+            for row, each in enumerate(messages)
+            for intent in each.intents
+        ]
+    return float(np.quantile(own, 0.03))

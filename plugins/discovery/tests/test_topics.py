@@ -75,3 +75,19 @@ def test_a_rule_whose_relatives_fill_the_first_places_still_finds_its_rival() ->
     over = over_rivals(scores, kin)
 
     assert over[0, 0] == scores[0, 0] - scores[0, 15]
+
+
+def test_rivals_are_those_that_a_plain_search_finds() -> None:
+    random = np.random.default_rng(7)
+    scores = random.normal(size=(30, 25)).astype(np.float32)
+    kin = [
+        tuple(set(random.integers(0, 25, size=random.integers(0, 20)).tolist()) - {rule})
+        for rule in range(25)
+    ]
+
+    over = over_rivals(scores, kin)
+
+    for rule, relatives in enumerate(kin):
+        rivals = [other for other in range(25) if other != rule and other not in relatives]
+        expected = scores[:, rule] - scores[:, rivals].max(axis=1)
+        np.testing.assert_allclose(over[:, rule], expected, rtol=1e-6)

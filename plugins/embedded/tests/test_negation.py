@@ -65,6 +65,13 @@ def test_a_denial_is_the_whole_of_the_message(message: str) -> None:
         "Ik weet niet waar mijn kaart is",
         "Mijn pas is kwijt",
         "Nie mogę znaleźć karty",
+        "No encuentro mi tarjeta",
+        "Je ne trouve plus ma carte",
+        "Ich finde meine Karte nicht mehr",
+        "Non trovo la mia carta",
+        "Não encontro o meu cartão",
+        "Ik vind mijn pas niet",
+        "Nie znajduję karty",
         "",
     ],
 )

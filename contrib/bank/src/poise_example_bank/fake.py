@@ -53,7 +53,7 @@ class FakeBank:
         if key in self._orders:
             return self._orders[key]
         balance = await self.balance(customer)
-        if amount > balance:
+        if not 0 < amount <= balance:
             raise NotEnoughMoneyError(f"there are {balance:.2f} euros on your account")
         self._balances[customer] = balance - amount
         ordered = Transfer(f"T-{2001 + len(self._orders)}", recipient, amount, "sent")

@@ -8,6 +8,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
 from typing import Self
 
+import anyio
+
 from poise.app.config import Config
 from poise.app.container import Overrides, build, core_offers
 from poise.app.plugins import PluginManager
@@ -20,6 +22,7 @@ from poise.ports.runtime import ConversationEngine, Dispatcher, TurnOutcome, Utt
 from poise.ports.stores import Stores
 from poise.turn.context import Wake
 from poise.turn.control import Bail
+from poise.turn.models import TurnModels
 from poise.values.catalog import CatalogSnapshot
 from poise.values.clock import Clock
 from poise.values.events import Event, EventKind, NewEvent, Source
@@ -74,6 +77,7 @@ class Runtime:
         self.ids: IdSource = wiring.supply(IdSource)
         self.stores: Stores = wiring.supply(Stores)
         self.discoverer: Discoverer = wiring.supply(Discoverer)
+        self._models: TurnModels = wiring.supply(TurnModels)
         self.catalogs: Catalogs = wiring.supply(Catalogs)
         self.engine: ConversationEngine = wiring.supply(ConversationEngine)
         self.dispatcher: Dispatcher = wiring.supply(Dispatcher)
@@ -93,6 +97,9 @@ class Runtime:
     async def __aenter__(self) -> Self:
         try:
             self._stack.push_async_callback(self.stores.stop)
+            background = await self._stack.enter_async_context(anyio.create_task_group())
+            self._stack.callback(background.cancel_scope.cancel)
+            background.start_soon(self._warm)
             await self.stores.start()
             await self._stack.enter_async_context(self.dispatcher)
         except BaseException:
@@ -107,6 +114,13 @@ class Runtime:
         traceback: TracebackType | None,
     ) -> None:
         await self._stack.__aexit__(kind, exc, traceback)
+
+    async def _warm(self) -> None:
+        """Let the embedder get ready while the program still declares its agents."""
+        try:
+            await self._models.warm()
+        except Exception as exc:
+            logger.warning("the embedder could not get ready", exc_info=exc)
 
     async def publish(self, snapshot: CatalogSnapshot, progress: Progress | None = None) -> None:
         """Check, annotate and index a catalog, then let it serve new turns.

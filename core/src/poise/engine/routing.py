@@ -174,6 +174,9 @@ class RoutedModels(TurnModels):
             return np.zeros((0, model.dimensions), dtype=np.float32)
         return np.stack([self._vectors[name, text] for text in texts])
 
+    async def warm(self, *, route: str = "embed") -> None:
+        await self._routes.embedder(route)[1].warm()
+
     async def _embed(
         self, route: str, name: str, model: Embedder, texts: Sequence[str]
     ) -> NDArray[np.float32]:

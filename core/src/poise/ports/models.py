@@ -24,6 +24,13 @@ class Embedder(ABC):
     identity: str
     dimensions: int
 
+    async def warm(self) -> None:  # noqa: B027 - optional: not every model has something to load
+        """Do now what the first `embed` would have to do beside its work, e.g. read a model.
+
+        The application calls it once at its start, beside everything else; a failure is logged,
+        and the first `embed` will say what is wrong.
+        """
+
     @abstractmethod
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return an array of shape `(len(texts), dimensions)` with rows of length 1.

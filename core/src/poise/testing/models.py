@@ -56,6 +56,9 @@ class ScriptedModels(TurnModels):
         self.embedded.append(tuple(texts))
         return scripted_vectors(texts, self._dimensions)
 
+    async def warm(self, *, route: str = "embed") -> None:
+        return None
+
     async def decide(self, route: str, request: DecisionRequest) -> Sequence[Answer]:
         self.requests.append((route, request))
         return [self._answer(question.id, request) for question in request.questions]

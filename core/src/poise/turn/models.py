@@ -120,6 +120,15 @@ class TurnModels(ABC):
         """
 
     @abstractmethod
+    async def warm(self, *, route: str = "embed") -> None:
+        """Let the model of a route get ready.
+
+        Raises:
+            ProviderError: It can't.
+            UnservedRouteError: No model serves the route.
+        """
+
+    @abstractmethod
     async def decide(self, route: str, request: DecisionRequest) -> Sequence[Answer]:
         """Return exactly one answer per question, in the questions' order.
 

@@ -108,7 +108,10 @@ def over_rivals(scores: Floats, relatives: Sequence[Sequence[int]] = ()) -> Floa
     """
     if scores.shape[1] < 2:
         return np.full_like(scores, _RIVAL_REACH)
-    order = np.argsort(-scores, axis=1, kind="stable")[:, :_RANKED]
+    count = min(_RANKED, scores.shape[1])
+    first = np.argpartition(scores, -count, axis=1)[:, -count:]
+    within = np.argsort(-np.take_along_axis(scores, first, axis=1), axis=1, kind="stable")
+    order = np.take_along_axis(first, within, axis=1)
     ranked = np.take_along_axis(scores, order, axis=1)
     over = scores - np.where(scores >= ranked[:, :1], ranked[:, 1:2], ranked[:, :1])
     for rule, kin in enumerate(relatives):

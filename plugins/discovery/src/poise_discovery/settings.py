@@ -11,7 +11,7 @@ class DiscoverySettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     recall: float = Field(
-        0.97,
+        default=0.97,
         ge=0.5,
         le=0.995,
         description=(
@@ -20,7 +20,7 @@ class DiscoverySettings(BaseModel):
         ),
     )
     stale_after: int = Field(
-        5,
+        default=5,
         ge=1,
         le=100,
         description=(
@@ -29,7 +29,7 @@ class DiscoverySettings(BaseModel):
         ),
     )
     passing: float = Field(
-        0.2,
+        default=0.2,
         ge=0.0,
         le=1.0,
         description=(

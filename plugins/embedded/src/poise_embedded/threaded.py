@@ -35,6 +35,9 @@ class ThreadedEmbedder(Embedder):
         self._limiter = anyio.CapacityLimiter(1)
         self._lock = Lock()  # the limiter belongs to one event loop, the model to the process
 
+    async def warm(self) -> None:
+        await self.embed(["hello"])
+
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         readings = [readable(text) for text in texts]

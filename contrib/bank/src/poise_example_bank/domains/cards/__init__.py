@@ -31,7 +31,6 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
         signals=[
             "I can't find my card",
             "I lost my card",
-            "i think i left my card somewhere",
             "my debit card has gone missing",
             "cant find my bank card anywhere",
             "I misplaced my credit card",
@@ -71,6 +70,7 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
             "my purse was snatched with the credit card in it",
             "pickpocket took my debit card",
             "my card got nicked",
+            "someone stole my credit card on the tram",
             "my bag was stolen and my card was inside",
         ],
         anti_signals=[

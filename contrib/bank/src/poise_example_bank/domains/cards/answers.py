@@ -19,7 +19,12 @@ ANSWERS = (
             "couldnt pay at the supermarket with my card",
             "my payment was declined",
         ],
-        anti_signals=["my top up was declined", "my transfer was rejected", "I lost my card"],
+        anti_signals=[
+            "my top up was declined",
+            "my transfer was rejected",
+            "I lost my card",
+            "cant find my card",
+        ],
         wording=(
             "A card is usually declined because of its limit, a wrong PIN or a frozen card. You "
             "can check all three in the app under Cards, and then try the payment again."

@@ -21,7 +21,7 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
             "this is unacceptable",
             "so disappointed in you",
             "ridiculous how you treat people",
-            "how can you treat me like this",
+            "the way you treat customers is awful",
         ],
         weight=poise.Weight.HIGH,
     )
@@ -30,7 +30,6 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
         when="the customer complains",
         then="say sorry, open a complaint and name its reference",
         signals=[
-            "I want to make a complaint",
             "I want to complain",
             "this is a disgrace",
             "your service is terrible",
@@ -41,7 +40,6 @@ async def install(agent: poise.Agent, bank: Bank) -> None:
             "you people are useless",
             "I want to complain about your fees",
             "i want to file a complaint",
-            "I have a complaint to make",
         ],
         anti_signals=[
             "what about my complaint",

@@ -12,7 +12,7 @@ ANSWERS = (
             "how do I verify my identity",
             "verify my account",
             "upload my passport",
-            "identity check",
+            "do the identity check",
             "i need to prove who i am",
             "complete the id verification",
             "where do i send a photo of my passport",
