@@ -99,8 +99,8 @@ class Runtime:
             self._stack.push_async_callback(self.stores.stop)
             background = await self._stack.enter_async_context(anyio.create_task_group())
             self._stack.callback(background.cancel_scope.cancel)
-            background.start_soon(self._warm)
             await self.stores.start()
+            background.start_soon(self._warm)
             await self._stack.enter_async_context(self.dispatcher)
         except BaseException:
             await self._stack.aclose()

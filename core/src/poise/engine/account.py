@@ -89,9 +89,16 @@ class Account:
             composition=self.composition,
             degradations=tuple(self.degradations),
             omissions=tuple(self.omissions),
-            labels=tuple(sorted({label for rule in turn.active_rules for label in rule.labels})),
+            labels=_labels(turn),
             milliseconds=dict(self.milliseconds),
         )
+
+
+def _labels(turn: TurnContext) -> tuple[str, ...]:
+    """Return what the turn puts on the session: labels of matched rules and of tools' results."""
+    of_rules = {label for rule in turn.active_rules for label in rule.labels}
+    of_tools = {label for each in turn.results if each.result for label in each.result.labels}
+    return tuple(sorted(of_rules | of_tools))
 
 
 def _asked(turn: TurnContext) -> tuple[AskedLine, ...]:

@@ -165,7 +165,7 @@ def _arguments(factory: Callable[..., Any], offer: Offer, using: Supplier) -> Ma
     for parameter in parameters[1:] if inspect.isclass(factory) else parameters:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
-        kind = hints.get(parameter.name)
+        kind = _wanted(hints.get(parameter.name))
         try:
             if not isinstance(kind, type):
                 raise LookupError(parameter.name)
@@ -178,6 +178,13 @@ def _arguments(factory: Callable[..., Any], offer: Offer, using: Supplier) -> Ma
                     f"{parameter.name!r} of type {wanted}"
                 ) from None
     return arguments
+
+
+def _wanted(hint: object) -> object:
+    """Return the type that a parameter asks for: `T` of `T | None`, which asks for it if it is."""
+    named = [each for each in typing.get_args(hint) if each is not type(None)]
+    optional = len(named) == 1 and type(None) in typing.get_args(hint)
+    return named[0] if optional else hint
 
 
 @attrs.frozen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from poise import DecisionModel, Embedder, ModelProvider
+from poise import ArtifactStore, DecisionModel, Embedder, ModelProvider
 from poise.turn.models import Capability
 from poise_embedded.settings import EmbeddedSettings
 
@@ -18,8 +18,9 @@ class EmbeddedProvider(ModelProvider):
 
     name = "embedded"
 
-    def __init__(self, settings: EmbeddedSettings) -> None:
+    def __init__(self, settings: EmbeddedSettings, artifacts: ArtifactStore | None = None) -> None:
         self._settings = settings
+        self._artifacts = artifacts
         self._use: Embedder | None = None
 
     def models(self, capability: Capability) -> Sequence[str]:
@@ -54,5 +55,5 @@ class EmbeddedProvider(ModelProvider):
         if self._use is None:
             from poise_embedded.use import UniversalSentenceEmbedder
 
-            self._use = UniversalSentenceEmbedder(self._settings.threads)
+            self._use = UniversalSentenceEmbedder(self._settings.threads, self._artifacts)
         return self._use
