@@ -248,7 +248,7 @@ async def test_zero_against_another_priority_is_a_difference() -> None:
         {"metadata": ["a"]},
         {"matcher": "sometimes"},
         {"matcher": 5},
-        {"on_selected": lambda turn, rule: None},
+        pytest.param({"on_selected": lambda turn, rule: None}, id="a handler that is not async"),
         {"id": " "},
         {"title": 5},
         {"dependencies": ["Lost card"]},

@@ -8,8 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
 from typing import Self
 
-import anyio
-
+from poise.app.background import Background
 from poise.app.config import Config
 from poise.app.container import Overrides, build, core_offers
 from poise.app.plugins import PluginManager
@@ -22,7 +21,7 @@ from poise.ports.runtime import ConversationEngine, Dispatcher, TurnOutcome, Utt
 from poise.ports.stores import Stores
 from poise.turn.context import Wake
 from poise.turn.control import Bail
-from poise.turn.models import TurnModels
+from poise.turn.models import Capability, TurnModels
 from poise.values.catalog import CatalogSnapshot
 from poise.values.clock import Clock
 from poise.values.events import Event, EventKind, NewEvent, Source
@@ -97,10 +96,11 @@ class Runtime:
     async def __aenter__(self) -> Self:
         try:
             self._stack.push_async_callback(self.stores.stop)
-            background = await self._stack.enter_async_context(anyio.create_task_group())
-            self._stack.callback(background.cancel_scope.cancel)
             await self.stores.start()
-            background.start_soon(self._warm)
+            background = await self._stack.enter_async_context(Background())
+            if self._models.serves("embed", Capability.EMBED):
+                # The embedder gets ready while the program still declares its agents.
+                background.start("getting the embedder ready", self._models.warm)
             await self._stack.enter_async_context(self.dispatcher)
         except BaseException:
             await self._stack.aclose()
@@ -114,13 +114,6 @@ class Runtime:
         traceback: TracebackType | None,
     ) -> None:
         await self._stack.__aexit__(kind, exc, traceback)
-
-    async def _warm(self) -> None:
-        """Let the embedder get ready while the program still declares its agents."""
-        try:
-            await self._models.warm()
-        except Exception as exc:
-            logger.warning("the embedder could not get ready", exc_info=exc)
 
     async def publish(self, snapshot: CatalogSnapshot, progress: Progress | None = None) -> None:
         """Check, annotate and index a catalog, then let it serve new turns.

@@ -160,3 +160,6 @@ def exit_code(exc: Exception) -> int:
 @click.version_option(package_name="poise", prog_name="poise")
 def main() -> None:
     """Customer-facing conversational agents, governed by rules."""
+    from poise.cli.memory import give_back_what_is_freed
+
+    give_back_what_is_freed()

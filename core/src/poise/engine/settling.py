@@ -46,10 +46,10 @@ async def settle(turn: TurnContext, *, parts: Parts, account: Account, log: Turn
 def _pruned(turn: TurnContext, parts: Parts, log: TurnLog) -> Sequence[dict[str, Any]]:
     """Return what leaves the working set, and the offset from which it may return."""
     members = log.state.working_set
-    limits = parts.limits
-    if len(members) <= limits.working_set:
+    if not members:
         return []
-    dropped = parts.discoverer.prune(
-        attrs.evolve(turn, state=log.state), Budget(limits.working_set_after)
-    )
+    limits = parts.limits
+    is_over = len(members) > limits.working_set
+    room = limits.working_set_after if is_over else limits.working_set
+    dropped = parts.discoverer.prune(attrs.evolve(turn, state=log.state), Budget(room))
     return [{"rule": rule, "offset": log.state.offset} for rule in dropped if rule in members]

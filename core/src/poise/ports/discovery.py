@@ -67,10 +67,11 @@ class Discoverer(ABC):
 
     @abstractmethod
     def prune(self, turn: TurnContext, budget: Budget) -> Sequence[RuleId]:
-        """Return the rules to drop from the working set so that it fits `budget`; may be empty.
+        """Return the rules to drop from the working set; may be empty.
 
-        Called after the reply, and when a full working set must make room. This turn's active
-        rules are never dropped; HIGH weight goes last.
+        As many as it takes to fit `budget`, and beyond that whatever the conversation has moved
+        on from. Called after every reply, and when a full working set must make room. This turn's
+        active rules are never dropped; HIGH weight goes last.
         """
 
     @abstractmethod

@@ -158,17 +158,36 @@ class Ledger:
     milliseconds: Mapping[str, float] = attrs.field(factory=dict)
 
 
+_FIELDS: Mapping[type, tuple[str, ...]] = {
+    kind: tuple(field.name for field in attrs.fields(kind))
+    for kind in (
+        AskedLine,
+        CallLine,
+        CompositionLine,
+        Degradation,
+        Ledger,
+        LedgerLine,
+        RequestLine,
+    )
+}
+
+
 def ledger_to_json(ledger: Ledger) -> dict[str, Any]:
     """Return the ledger as JSON values: the data of a `match` event."""
-    return attrs.asdict(ledger, recurse=True, value_serializer=_plain)
+    return {name: _plain(getattr(ledger, name)) for name in _FIELDS[Ledger]}
 
 
-def _plain(_owner: object, _field: object, value: Any) -> Any:  # JSON in, JSON out
+def _plain(value: Any) -> Any:  # values of a ledger in, JSON out
+    if value is None or isinstance(value, str | int):
+        return value
     if isinstance(value, float):
         return round(value, 4)
+    names = _FIELDS.get(type(value))
+    if names is not None:
+        return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
-        return dict(value)
-    return value
+        return {str(key): _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value]
 
 
 def ledger_from_json(data: Mapping[str, Any]) -> Ledger:

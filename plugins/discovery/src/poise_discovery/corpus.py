@@ -12,7 +12,7 @@ from poise.values.ids import digest
 from poise_discovery.background import BACKGROUND
 from poise_discovery.parts import split_message
 from poise_discovery.projection import Projection, fit_projection
-from poise_discovery.solver import Heads, Problem, balanced_weights, solve
+from poise_discovery.solver import Heads, Problem, balanced, solve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,49 +88,58 @@ class Corpus:
             without: By row: True for rows that must not be seen.
             start: Heads of the same rules to begin from.
         """
-        dimensions = self.rows.shape[1]
-        weights = np.zeros((len(rules), dimensions), dtype=np.float32)
+        weights = np.zeros((len(rules), self.rows.shape[1]), dtype=np.float32)
         bias = np.zeros(len(rules), dtype=np.float32)
-        pool = self.pool if without is None else self.pool[~without[self.pool]]
-        counted = self.counted if without is None else self.counted[~without[self.pool]]
-        vectors = np.ascontiguousarray(self.rows[pool])
-        # Rules of like size share a layout, so that a topic's many rows pad no one else's few.
+        seen = np.ones(len(self.texts), dtype=np.bool_) if without is None else ~without
+        pool = np.flatnonzero(seen[self.pool])
+        place = np.full(len(self.texts), -1, dtype=np.intp)
+        place[self.pool[pool]] = np.arange(len(pool))
+        vectors = self.rows[self.pool[pool]]
+        counted = self.counted[pool].T
+        # Rules of like size share a layout, so that one's many rows pad no one else's few.
         size = [len(self.positives[rule]) + len(self.negatives[rule]) for rule in rules]
         order = np.argsort(np.asarray(size), kind="stable")
         for begin in range(0, len(order), _GROUP):
             group = order[begin : begin + _GROUP]
-            problem = self._problem([rules[at] for at in group], vectors, counted, without)
+            numbers = [rules[at] for at in group]
+            problem = self._problem(numbers, vectors, -counted[numbers], place, seen)
             guess = None if start is None else Heads(start.weights[group], start.bias[group])
             found = solve(problem, PENALTY, start=guess)
             weights[group], bias[group] = found.weights, found.bias
         return Heads(weights, bias)
 
     def _problem(
-        self, rules: Sequence[int], pool: Floats, counted: Floats, without: Flags | None
+        self, rules: Sequence[int], pool: Floats, sides: Floats, place: Rows, seen: Flags
     ) -> Problem:
+        """Return what these rules have to solve.
+
+        Args:
+            rules: Which ones.
+            pool: Rows of the pool that may be seen.
+            sides: Rules × pool: -1 where a row is a negative; the rules' own are added to it.
+            place: By row of the corpus: where it stands in `pool`, or -1.
+            seen: By row of the corpus: whether it may be seen.
+        """
         own: list[tuple[Rows, Rows]] = []
-        for rule in rules:
-            positives, negatives = self.positives[rule], self.negatives[rule]
-            if without is not None:
-                positives, negatives = (
-                    positives[~without[positives]],
-                    negatives[~without[negatives]],
-                )
-            own.append((positives, negatives))
-        width = max(1, max(len(yes) + len(no) for yes, no in own))
-        rows = np.zeros((len(rules), width, pool.shape[1]), dtype=np.float32)
-        signs = np.ones((len(rules), width), dtype=np.float32)
-        weights = np.zeros((len(rules), width), dtype=np.float32)
+        for at, rule in enumerate(rules):
+            apart = []
+            for rows, side in ((self.positives[rule], 1.0), (self.negatives[rule], -1.0)):
+                rows = rows[seen[rows]]
+                # What stands in the pool is scored with it; only the rest takes room of its own.
+                sides[at, place[rows[place[rows] >= 0]]] += side
+                apart.append(rows[place[rows] < 0])
+            own.append((apart[0], apart[1]))
+        width = max(len(yes) + len(no) for yes, no in own)
+        rows_of = np.zeros((len(rules), width, pool.shape[1]), dtype=np.float32)
+        own_sides = np.zeros((len(rules), width), dtype=np.float32)
         for at, (yes, no) in enumerate(own):
             end = len(yes) + len(no)
-            rows[at, : len(yes)] = self.rows[yes]
-            rows[at, len(yes) : end] = self.rows[no]
-            signs[at, len(yes) :] = -1.0
-            weights[at, :end] = 1.0
-        pool_weights, own_weights = balanced_weights(
-            np.ascontiguousarray(counted[:, rules]), signs, weights
-        )
-        return Problem(pool, pool_weights, rows, signs, own_weights)
+            rows_of[at, : len(yes)] = self.rows[yes]
+            rows_of[at, len(yes) : end] = self.rows[no]
+            own_sides[at, : len(yes)] = 1.0
+            own_sides[at, len(yes) : end] = -1.0
+        pool_weights, own_weights = balanced(sides, own_sides)
+        return Problem(pool, pool_weights, rows_of, own_weights)
 
 
 def background_for(rules: int) -> tuple[str, ...]:

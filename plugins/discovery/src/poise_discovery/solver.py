@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import attrs
@@ -18,6 +17,7 @@ BLOCK = 256
 
 _MEMORY = 5  # pairs of steps and gradient changes that shape the next step
 _HALVINGS = 14  # of a step that went too far, before the rule is left where it stands
+_SHRINK = 0.8  # of the rules are still moving: worth setting the others aside
 _CURVATURE = 0.12  # of the logistic loss, on average over the points that matter
 
 
@@ -38,45 +38,36 @@ class Heads:
 class Problem:
     """What a batch of rules is to be told apart from.
 
-    The rows of `pool` are negatives of every rule, as far as `pool_weights` counts them. The rows
-    of `own` belong to one rule each: positives where `own_signs` is 1, negatives where it is -1.
-    Weights say how much a row counts; padding and masked rows have weight 0.
+    The rows of `pool` are shared by all rules, those of `own` belong to one rule each. A weight
+    above 0 makes a row a positive of the rule, below 0 a negative; how far from 0 says how much it
+    counts. Padding and masked rows have weight 0.
     """
 
     pool: Floats  # pool rows × dimensions
-    pool_weights: Floats  # pool rows × rules
+    pool_weights: Floats  # rules × pool rows
     own: Floats  # rules × own rows × dimensions
-    own_signs: Floats  # rules × own rows
     own_weights: Floats  # rules × own rows
 
-    def block(self, start: int, stop: int) -> Problem:
-        """Return the same problem for the rules from `start` up to `stop`."""
+    def of(self, rules: slice | NDArray[np.intp]) -> Problem:
+        """Return the same problem for some of the rules."""
         return Problem(
-            self.pool,
-            np.ascontiguousarray(self.pool_weights[:, start:stop]),
-            self.own[start:stop],
-            self.own_signs[start:stop],
-            self.own_weights[start:stop],
+            self.pool, self.pool_weights[rules], self.own[rules], self.own_weights[rules]
         )
 
 
-def balanced_weights(
-    counts: Floats, own_signs: Floats, own_weights: Floats
-) -> tuple[Floats, Floats]:
-    """Return the weights of a `Problem` so that each side of a rule sums to one half.
+def balanced(pool: Floats, own: Floats) -> tuple[Floats, Floats]:
+    """Return the weights of a `Problem`, scaled so that each side of a rule sums to one half.
 
     Args:
-        counts: Pool rows × rules: 1 where the row is a negative of the rule, 0 where masked.
-        own_signs: Rules × own rows.
-        own_weights: Rules × own rows: 1 for a row, 0 for padding.
+        pool: Rules × pool rows: above 0 for a positive, below for a negative, 0 for neither.
+        own: Rules × own rows: the same.
     """
-    positive = own_weights * (own_signs > 0)
-    negative = own_weights * (own_signs < 0)
-    total = np.maximum(counts.sum(axis=0) + negative.sum(axis=1), 1e-9)
-    pool_weights = counts * (0.5 / total)
-    own = positive * (0.5 / np.maximum(positive.sum(axis=1), 1e-9))[:, None]
-    own += negative * (0.5 / total)[:, None]
-    return pool_weights.astype(np.float32), own.astype(np.float32)
+    up, down = (
+        0.5 / np.maximum(np.maximum(pool * side, 0.0).sum(axis=1, keepdims=True)
+        + np.maximum(own * side, 0.0).sum(axis=1, keepdims=True), 1e-9)
+        for side in (np.float32(1.0), np.float32(-1.0))
+    )
+    return pool * np.where(pool > 0.0, up, down), own * np.where(own > 0.0, up, down)
 
 
 def solve(
@@ -92,10 +83,10 @@ def solve(
     The loss is strictly convex, so the result does not depend on `start` or on what else is in
     the batch, to the tolerance. The bias is free. Limited-memory BFGS (Nocedal and Wright 2006,
     algorithm 7.5) on all rules of a block at once, with a step length of each rule's own, and the
-    features' variance as the first guess of the curvature.
+    features' variance as the first guess of the curvature; a rule that has arrived is done.
 
     Args:
-        problem: Rows, signs and weights.
+        problem: Rows and weights.
         penalty: Positive; scikit-learn's `1 / C` when the weights of a rule sum to 1.
         start: Where to begin; a good guess saves time.
         tolerance: Largest remaining gradient, in the norm of the preconditioner.
@@ -105,21 +96,14 @@ def solve(
     weights = np.empty((rules, dimensions), dtype=np.float32)
     bias = np.empty(rules, dtype=np.float32)
     variance = _variance(problem)
-    for begin, end in _blocks(rules):
-        guess = np.zeros((end - begin, dimensions + 1), dtype=np.float32)
-        if start is not None:
-            guess[:, :-1] = start.weights[begin:end]
-            guess[:, -1] = start.bias[begin:end]
-        block = _Block(problem.block(begin, end), variance, penalty)
-        found = block.minimise(guess, tolerance, iterations)
-        weights[begin:end] = found[:, :-1]
-        bias[begin:end] = found[:, -1]
-    return Heads(weights, bias)
-
-
-def _blocks(rules: int) -> Iterator[tuple[int, int]]:
     for begin in range(0, rules, BLOCK):
-        yield begin, min(begin + BLOCK, rules)
+        here = slice(begin, min(begin + BLOCK, rules))
+        point = np.zeros((here.stop - begin, dimensions + 1), dtype=np.float32)
+        if start is not None:
+            point[:, :-1], point[:, -1] = start.weights[here], start.bias[here]
+        _Descent(problem.of(here), variance, penalty).to_minimum(point, tolerance, iterations)
+        weights[here], bias[here] = point[:, :-1], point[:, -1]
+    return Heads(weights, bias)
 
 
 def _variance(problem: Problem) -> Floats:
@@ -128,8 +112,8 @@ def _variance(problem: Problem) -> Floats:
     return squares
 
 
-class _Block:
-    """The loss of a block of rules and its minimum."""
+class _Descent:
+    """The loss of a block of rules, and the way down."""
 
     def __init__(self, problem: Problem, variance: Floats, penalty: float) -> None:
         self._problem = problem
@@ -137,25 +121,35 @@ class _Block:
         curvature = np.append(self._penalty + _CURVATURE * variance, np.float32(0.25))
         self._scale: Floats = (1.0 / curvature).astype(np.float32)
 
-    def minimise(self, point: Floats, tolerance: float, iterations: int) -> Floats:
-        loss, gradient = self._evaluate(point)
+    def to_minimum(self, points: Floats, tolerance: float, iterations: int) -> None:
+        """Move each row of `points`, in place, to where its rule's loss is least."""
+        problem, rules = self._problem, np.arange(len(points))
+        point = points.copy()
+        loss, gradient = self._evaluate(problem, point)
         history: list[tuple[Floats, Floats, Floats]] = []
         for _ in range(iterations):
-            if float(np.square(gradient).dot(self._scale).max(initial=0.0)) <= tolerance**2:
+            moving = np.square(gradient).dot(self._scale) > tolerance**2
+            if not moving.any():
                 break
+            if moving.sum() <= _SHRINK * len(moving):
+                points[rules] = point
+                kept = np.flatnonzero(moving)
+                rules, problem = rules[kept], problem.of(kept)
+                point, loss, gradient = point[kept], loss[kept], gradient[kept]
+                history = [(change[kept], bend[kept], by[kept]) for change, bend, by in history]
             step = self._direction(gradient, history)
             slope = _rowwise(gradient, step)
             uphill = slope >= 0.0
             if uphill.any():
                 step[uphill] = -(gradient * self._scale)[uphill]
                 slope[uphill] = _rowwise(gradient, step)[uphill]
-            moved, new_loss, new_gradient = self._search(point, loss, step, slope)
+            moved, new_loss, new_gradient = self._search(problem, point, loss, step, slope)
             change, bend = moved - point, new_gradient - gradient
             product = _rowwise(change, bend)
             inverse = np.where(product > 1e-12, 1.0 / np.maximum(product, 1e-12), 0.0)
             history = [*history[1 - _MEMORY :], (change, bend, inverse.astype(np.float32))]
             point, loss, gradient = moved, new_loss, new_gradient
-        return point
+        points[rules] = point
 
     def _direction(self, gradient: Floats, history: list[tuple[Floats, Floats, Floats]]) -> Floats:
         step = gradient.copy()
@@ -170,53 +164,53 @@ class _Block:
         return -step
 
     def _search(
-        self, point: Floats, loss: Floats, step: Floats, slope: Floats
+        self, problem: Problem, point: Floats, loss: Floats, step: Floats, slope: Floats
     ) -> tuple[Floats, Floats, Floats]:
         """Return points that lie lower, halving the step of each rule that went too far."""
-        length = np.ones(len(point), dtype=np.float32)
-        for attempt in range(_HALVINGS + 1):
-            moved = point + length[:, None] * step
-            new_loss, gradient = self._evaluate(moved)
+        moved = point + step
+        new_loss, gradient = self._evaluate(problem, moved)
+        length = 1.0
+        for attempt in range(_HALVINGS):
             # Single precision can't see a smaller gain than the last term.
             good = new_loss <= loss + 1e-4 * length * slope + 2e-6 * np.abs(loss)
-            if good.all():
+            far = np.flatnonzero(~good)
+            if not len(far):
                 break
-            length = np.where(good, length, 0.0 if attempt == _HALVINGS - 1 else length / 2)
-            length = length.astype(np.float32)
+            length = 0.0 if attempt == _HALVINGS - 1 else length / 2
+            moved[far] = point[far] + np.float32(length) * step[far]
+            new_loss[far], gradient[far] = self._evaluate(problem.of(far), moved[far])
         return moved, new_loss, gradient
 
-    def _evaluate(self, point: Floats) -> tuple[Floats, Floats]:
+    def _evaluate(self, problem: Problem, point: Floats) -> tuple[Floats, Floats]:
         """Return loss and gradient of every rule at `point`, whose last column is the bias."""
-        problem = self._problem
-        weights, bias = point[:, :-1], point[:, -1]
-        pool = problem.pool @ weights.T
-        pool += bias
-        pool_loss, pool_slope = _logistic(pool)
-        pool_slope *= problem.pool_weights
-        signed = np.matmul(problem.own, weights[:, :, None])[:, :, 0] + bias[:, None]
-        signed *= -problem.own_signs
-        own_loss, own_slope = _logistic(signed)
-        own_slope *= -problem.own_signs * problem.own_weights
-
-        loss = np.einsum("ij,ij->j", pool_loss, problem.pool_weights)
-        loss += _rowwise(own_loss, problem.own_weights)
-        loss += 0.5 * self._penalty * _rowwise(weights, weights)
+        weights, bias = point[:, :-1], point[:, -1:]
+        scores = weights @ problem.pool.T
+        scores += bias
+        loss, pull = _logistic(scores, problem.pool_weights)
         gradient = np.empty_like(point)
-        gradient[:, :-1] = pool_slope.T @ problem.pool
-        gradient[:, :-1] += np.matmul(own_slope[:, None, :], problem.own)[:, 0, :]
+        gradient[:, :-1] = pull @ problem.pool
+        gradient[:, -1] = pull.sum(axis=1)
+        if problem.own.shape[1]:
+            own = np.matmul(problem.own, weights[:, :, None])[:, :, 0] + bias
+            own_loss, own_pull = _logistic(own, problem.own_weights)
+            loss += own_loss
+            gradient[:, :-1] += np.matmul(own_pull[:, None, :], problem.own)[:, 0, :]
+            gradient[:, -1] += own_pull.sum(axis=1)
+        loss += 0.5 * self._penalty * _rowwise(weights, weights)
         gradient[:, :-1] += self._penalty * weights
-        gradient[:, -1] = pool_slope.sum(axis=0) + own_slope.sum(axis=1)
         return loss, gradient
 
 
-def _logistic(values: Floats) -> tuple[Floats, Floats]:
-    """Return log(1 + e^x) and its derivative, without overflow."""
-    small = np.exp(-np.abs(values))
+def _logistic(scores: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return by row the weighted loss of scores, and by score its derivative; no overflow."""
+    wrong = np.where(weights > 0.0, -scores, scores)
+    small = np.exp(-np.abs(wrong))
     loss = np.log1p(small)
-    loss += np.maximum(values, 0.0)
-    slope = np.where(values >= 0.0, 1.0, small).astype(np.float32)
+    loss += np.maximum(wrong, 0.0)
+    slope = np.where(wrong >= 0.0, np.float32(1.0), small)
     slope /= 1.0 + small
-    return loss, slope
+    slope *= -weights
+    return _rowwise(loss, np.abs(weights)), slope
 
 
 def _rowwise(left: Floats, right: Floats) -> Floats:
