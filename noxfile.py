@@ -20,7 +20,7 @@ TEST_TOOLS = (
     "opentelemetry-sdk",
     "import-linter",
 )
-LINT_TOOLS = ("ruff", "import-linter")
+BENCHES = ("discovery", "decide", "multilingual", "turn", "resolver", "footprint")
 
 nox.options.sessions = ["lint", "types", "isolation", "isolated", "docs", "tests"]
 nox.options.reuse_existing_virtualenvs = True
@@ -149,11 +149,10 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Run benchmarks: `nox -s bench -- discovery`, `turn`, `decide`; all without an argument."""
+    """Run benchmarks: `nox -s bench -- turn`, or another of tests/bench; all without a name."""
     everything(session)
-    session.install("-c", CONSTRAINTS, "psutil")
-    chosen = [each for each in session.posargs if not each.startswith("-")][:1]
-    rest = [each for each in session.posargs if each not in chosen]
-    names = chosen or ["discovery", "decide", "turn"]
+    named = bool(session.posargs) and not session.posargs[0].startswith("-")
+    names = session.posargs[:1] if named else BENCHES
+    rest = session.posargs[1:] if named else session.posargs
     for name in names:
         session.run("python", f"tests/bench/{name}.py", *rest, env=dict(os.environ))

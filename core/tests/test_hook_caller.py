@@ -8,8 +8,11 @@ import pytest
 
 from poise.errors import HookError
 from poise.hooks.caller import HookCaller, Implementation
+from poise.testing.turns import catalog_of, turn_of
 from poise.turn.control import Bail, Contribution
 from poise.turn.speech import Message
+from poise.values.agents import Agent
+from poise.values.ids import AgentId
 
 pytestmark = pytest.mark.anyio
 
@@ -108,3 +111,18 @@ async def test_implementation_gets_only_what_it_names() -> None:
     await caller(modest).notify("on_rule_selected", Failures(), rule="r", turn="t")
 
     assert seen == ["t"]
+
+
+async def test_hooks_of_a_limited_plugin_run_on_turns_of_its_agents_alone() -> None:
+    seen: list[str] = []
+
+    async def note(turn: Any) -> None:
+        seen.append(turn.agent.name)
+
+    found = [Implementation("audit", note, ("turn",))]
+    hooks = HookCaller(lambda _hook: found, {"audit": ["Harbour"]})
+    for name in ("Harbour", "Clerk"):
+        turn = turn_of(catalog_of(agent=Agent(AgentId(f"agent_{name}"), name)))
+        await hooks.notify("on_acknowledged", Failures(), turn=turn)
+
+    assert seen == ["Harbour"]

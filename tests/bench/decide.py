@@ -80,6 +80,9 @@ class Models(TurnModels):
     async def embed(self, texts: Sequence[str], *, route: str = "embed") -> np.ndarray:
         return await self._embedder.embed(texts)
 
+    async def warm(self, *, route: str = "embed") -> None:
+        """Do nothing: the first text loads the model."""
+
     async def decide(self, route: str, request: DecisionRequest) -> Sequence[Answer]:
         return [Answer(each.id, None, None, judged_by="nobody") for each in request.questions]
 

@@ -10,7 +10,7 @@ from poise.memory.artifacts import MemoryArtifactStore
 from poise_embedded import vocabulary
 from poise_embedded.use import UniversalSentenceEmbedder
 
-TEXTS = ["I lost my card", "  где моя карта?", "“quoted” №5", "カードをなくしました", "a\u00a0b", ""]
+TEXTS = ["I lost my card", "  где моя карта?", "“quoted” №5", "カードをなくした", "a\u00a0b", ""]
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,7 @@ class Runtime:
     def __init__(self, config: Config, plugins: PluginManager, overrides: Overrides) -> None:
         self.config = config
         self.plugins = plugins
-        self.hooks = HookCaller(plugins.implementations)
+        self.hooks = HookCaller(plugins.implementations, config.plugins.agents)
         core_offers(plugins.offers.of_plugin("poise"))
         wiring = build(config, plugins.offers, self.hooks, overrides=overrides)
         self.clock: Clock = wiring.supply(Clock)

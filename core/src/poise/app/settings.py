@@ -38,6 +38,11 @@ class PluginSettings(BaseModel):
 
     blocked: Names = Field(default=(), description="Plugins that are not even imported.")
 
+    agents: Mapping[str, Names] = Field(
+        default_factory=dict,
+        description="By plugin, the agents on whose turns its hooks run; unnamed ones: all.",
+    )
+
 
 class EngineSettings(BaseModel):
     """The section `[engine]`: the limits of a turn. Times are in seconds."""

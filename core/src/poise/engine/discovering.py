@@ -12,7 +12,6 @@ from poise.engine.parts import Parts
 from poise.turn.candidates import Budget, Candidate, Sighting
 from poise.turn.context import TurnContext
 from poise.turn.queries import Query
-from poise.values.catalog import CatalogSnapshot
 from poise.values.ids import RuleId
 from poise.values.rules import Rule
 
@@ -55,8 +54,7 @@ async def discover(
         hits = [rule for rule in hits if rule not in crowded_out]
         turn = attrs.evolve(turn, sightings=tuple(best.values()))
     snapshot = turn.snapshot
-    wanted = _with_needs(
-        snapshot,
+    wanted = snapshot.with_needs(
         (
             *(candidate.rule.id for candidate in turn.candidates),
             *snapshot.bypass,
@@ -112,18 +110,6 @@ def _kept_members(
         account.degrade("pruning", exc, "kept the whole working set")
         dropped = set()
     return tuple(rule for rule in members if rule not in dropped)
-
-
-def _with_needs(snapshot: CatalogSnapshot, rules: Iterable[RuleId]) -> tuple[RuleId, ...]:
-    """Return the rules and whatever they depend on, directly or not, each once."""
-    found: dict[RuleId, None] = {}
-    waiting = list(reversed(list(rules)))
-    while waiting:
-        rule = waiting.pop()
-        if rule not in found:
-            found[rule] = None
-            waiting.extend(reversed(snapshot.needed_by(rule)))
-    return tuple(found)
 
 
 def _eligible(turn: TurnContext, rules: Iterable[RuleId]) -> Iterable[Rule]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
@@ -34,10 +34,17 @@ class HookCaller:
 
     Args:
         implementations: Returns the ordered implementations of a hook.
+        agents: By plugin, the names of the agents on whose turns its hooks run; a plugin that is
+            not named serves every agent. A hook outside a turn always runs.
     """
 
-    def __init__(self, implementations: Callable[[str], Sequence[Implementation]]) -> None:
+    def __init__(
+        self,
+        implementations: Callable[[str], Sequence[Implementation]],
+        agents: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
         self._implementations = implementations
+        self._agents = dict(agents or {})
         self._known: dict[str, Sequence[Implementation]] = {}
         self._tracer = get_tracer("poise")
 
@@ -47,7 +54,7 @@ class HookCaller:
 
     async def notify(self, hook: str, failed: Failed, **arguments: Any) -> None:
         """Call every implementation; an exception is reported to `failed` and the next one runs."""
-        for implementation in self._of(hook):
+        for implementation in self._serving(hook, arguments):
             try:
                 await self._call(implementation, hook, arguments)
             except Exception as exc:
@@ -58,7 +65,7 @@ class HookCaller:
     ) -> Sequence[Bail | Skip | Contribution]:
         """Call every implementation and return what they answered; a `Bail` ends the round."""
         answers: list[Bail | Skip | Contribution] = []
-        for implementation in self._of(hook):
+        for implementation in self._serving(hook, arguments):
             try:
                 answer = await self._call(implementation, hook, arguments)
             except Exception as exc:
@@ -83,7 +90,7 @@ class HookCaller:
         Raises:
             HookError: An implementation raised, or returned another type; it names the plugin.
         """
-        for implementation in self._of(hook):
+        for implementation in self._serving(hook, arguments):
             try:
                 answer = await self._call(implementation, hook, {**arguments, name: value})
             except Exception as exc:
@@ -112,6 +119,18 @@ class HookCaller:
             except Exception as exc:
                 span.set_status(StatusCode.ERROR, type(exc).__name__)
                 raise
+
+    def _serving(self, hook: str, arguments: Mapping[str, Any]) -> Sequence[Implementation]:
+        found = self._of(hook)
+        turn = arguments.get("turn")
+        if turn is None or not self._agents:
+            return found
+        name = turn.agent.name
+        return [
+            each
+            for each in found
+            if each.plugin not in self._agents or name in self._agents[each.plugin]
+        ]
 
     def _of(self, hook: str) -> Sequence[Implementation]:
         found = self._known.get(hook)

@@ -91,7 +91,7 @@ class ScriptedDiscoverer(Discoverer):
             *turn.snapshot.bypass,
         }
         hits = {rule for rule, sighting in best.items() if sighting.is_hit}
-        wanted = _with_needs(turn.snapshot, hits | in_play) & best.keys()
+        wanted = set(turn.snapshot.with_needs(hits | in_play)) & best.keys()
         ranked = sorted((best[rule] for rule in wanted), key=lambda each: (-each.margin, each.rule))
         new = [each for each in ranked if each.is_hit and each.rule not in in_play]
         left_out = {each.rule for each in new[turn.plan.admit_limit :]}
@@ -197,17 +197,6 @@ def _phrases(rule: Rule, snapshot: CatalogSnapshot) -> Sequence[str]:
         for dependent in snapshot.dependents_of(rule.id):
             found += snapshot.rules[dependent].signals
     return tuple(dict.fromkeys(found))
-
-
-def _with_needs(snapshot: CatalogSnapshot, rules: Iterable[RuleId]) -> set[RuleId]:
-    found: set[RuleId] = set()
-    waiting = list(rules)
-    while waiting:
-        rule = waiting.pop()
-        if rule not in found:
-            found.add(rule)
-            waiting.extend(snapshot.needed_by(rule))
-    return found
 
 
 def _words(text: str) -> frozenset[str]:

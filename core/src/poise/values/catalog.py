@@ -97,6 +97,17 @@ class CatalogSnapshot:
                         found[target] = None
         return tuple(found)
 
+    def with_needs(self, rules: Iterable[RuleId]) -> tuple[RuleId, ...]:
+        """Return the rules and whatever they depend on, directly or not, each once."""
+        found: dict[RuleId, None] = {}
+        waiting = list(reversed(list(rules)))
+        while waiting:
+            rule = waiting.pop()
+            if rule not in found:
+                found[rule] = None
+                waiting.extend(reversed(self.needed_by(rule)))
+        return tuple(found)
+
     def dependents_of(self, rule: RuleId) -> tuple[RuleId, ...]:
         """Return the rules that directly depend on `rule`, each once, in declared order."""
         found: dict[RuleId, None] = {}
