@@ -147,9 +147,8 @@ def _line(
     rule = candidate.rule
     sighting = candidate.sighting
     fate = outcome.fate if outcome else Fate.IN_CONTEXT
-    probability = verdict.probability if verdict else None
-    if probability is None and sighting is not None:
-        probability = sighting.probability
+    # A judge's own; discovery's says nothing once code or an answer has decided.
+    probability = verdict.probability if verdict else sighting.probability if sighting else None
     return LedgerLine(
         subject=rule.id,
         kind=rule.kind.value,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from poise_discovery.heldout import PART_SURCHARGE, HeldOut, raised
+from poise_discovery.heldout import DOUBTFUL, PART_SURCHARGE, HeldOut, raised
 from poise_discovery.thresholds import FEW_SCORES, Thresholds
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     Rows = NDArray[np.intp]
     Flags = NDArray[np.bool_]
 
-_NEAR = 4.0  # margins this far below the threshold still say something; the rest is a no
+_NEAR = 2.0  # below the threshold by more than this, no one asks
+_DOUBTFUL = (0.1, 0.5)  # what a doubtful no weighs where messages bring up several rules, or one
+_OUTSIDE = 0.1  # of customers' messages are about no rule at all
 _RIVAL_REACH = 4.0
 _RANKED = 8  # of a text's best rules; a rival is mostly among them
 _FAR = 1e6
@@ -77,7 +79,14 @@ def calibrate(
     if truth.sum() < FEW_SCORES or truth.all():
         return Calibration()
     features = _features(margins[asked], over[asked])
-    weights = (held.evidence * held.weights[:, None])[asked]
+    # A lead was chosen where one rule holds at a time: what looks like a rule's own there is not.
+    doubtful = np.float32(_DOUBTFUL[chosen.lead > 0.0])
+    evidence = np.where(held.evidence == DOUBTFUL, doubtful, held.evidence)
+    weights = (evidence * held.weights[:, None])[asked]
+    outside, share = _outside(held, chosen, relatives)
+    features = np.concatenate([features, outside])
+    truth = np.concatenate([truth, np.zeros(len(outside), dtype=np.bool_)])
+    weights = np.concatenate([weights, np.full(len(outside), share, dtype=np.float32)])
     return Calibration(*fit_curve(features, truth, weights).tolist())
 
 
@@ -125,6 +134,18 @@ def _as_a_turn_sees(
         margins[text, better] = parts[at, better]
         over[text, better] = parts_over[at, better]
     return margins, over
+
+
+def _outside(
+    held: HeldOut, chosen: Thresholds, relatives: Sequence[Sequence[int]]
+) -> tuple[Floats, float]:
+    """Return the features of what neutral messages nearly bring up, and what each of them weighs."""
+    if not len(held.background):
+        return np.zeros((0, 3), dtype=np.float32), 0.0
+    margins = raised(held.background, chosen.lead, chosen.knee) - np.float32(chosen.base)
+    near = margins >= -_NEAR
+    features = _features(margins[near], over_rivals(held.background, relatives)[near])
+    return features, float(_OUTSIDE * held.weights.sum() / len(held.background))
 
 
 def over_rivals(scores: Floats, relatives: Sequence[Sequence[int]] = ()) -> Floats:

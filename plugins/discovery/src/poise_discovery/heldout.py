@@ -26,9 +26,9 @@ PART_SURCHARGE = 0.5
 JOINED = 3
 """So many phrases make one simulated text of several messages."""
 
-DOUBTFUL = 0.3
-"""Of a held-out phrase that looks like a rule's own though its author listed it elsewhere only:
-about a third of these are the rule's own where messages bring up several rules, none elsewhere."""
+DOUBTFUL = 0.5
+"""Marks as evidence that a held-out phrase looks like a rule's own, though its author listed it
+elsewhere only: where messages bring up several rules a third of these are the rule's own."""
 
 _FOLDS = 5
 _FOLDS_OF_FEW = 10  # leaving out a fifth of ten phrases costs more than it should measure
