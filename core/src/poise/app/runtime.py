@@ -13,6 +13,7 @@ from poise.app.config import Config
 from poise.app.container import Overrides, build, core_offers
 from poise.app.plugins import PluginManager
 from poise.engine.catalogs import Catalogs
+from poise.engine.parts import Parts
 from poise.errors import InvalidValueError, NotFoundError
 from poise.hooks.caller import HookCaller
 from poise.hooks.findings import Finding, Severity
@@ -78,6 +79,7 @@ class Runtime:
         self.discoverer: Discoverer = wiring.supply(Discoverer)
         self._models: TurnModels = wiring.supply(TurnModels)
         self.catalogs: Catalogs = wiring.supply(Catalogs)
+        self._composers = wiring.supply(Parts).composers
         self.engine: ConversationEngine = wiring.supply(ConversationEngine)
         self.dispatcher: Dispatcher = wiring.supply(Dispatcher)
         self._stack = AsyncExitStack()
@@ -139,6 +141,17 @@ class Runtime:
                     snapshot.agent.name,
                     f"{len(snapshot.bypass)} rules cost every turn: they are always on, always "
                     f"judged or judged by code; give some of them signals instead",
+                )
+            )
+        mode = snapshot.agent.composition_mode
+        if not any(mode in composer.modes for composer in self._composers):
+            found.append(
+                Finding(
+                    "composition",
+                    snapshot.agent.name,
+                    f"no composer here words replies in the mode {mode.name}, so "
+                    f"{snapshot.agent.name} speaks from approved responses only and says its "
+                    f"no-match text otherwise; CANNED_STRICT says that you mean it",
                 )
             )
         for check in self.plugins.implementations("poise_lint"):

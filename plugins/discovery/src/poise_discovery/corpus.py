@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -34,7 +34,11 @@ _POOL_OF_MANY = 500  # as good, and twice as fast
 _MANY_RULES = 2_000
 _SAME = 0.93  # cosine from which a phrase of another rule says the same
 _TAKEN = 0.80  # cosine from which a background phrase is some rule's business
-_GROUP = 256  # rules laid out together
+GROUP = 256  # rules laid out together
+
+
+def idle() -> None:
+    """Take no note of progress."""
 
 
 @attrs.frozen(eq=False)
@@ -43,6 +47,7 @@ class Corpus:
 
     Attributes:
         texts: One per row.
+        marks: Their digests: what is drawn by these is drawn alike whatever else is there.
         vectors: Rows as the embedder gave them.
         rows: The same rows, projected.
         projection: From `vectors` to `rows`.
@@ -57,6 +62,7 @@ class Corpus:
     """
 
     texts: tuple[str, ...]
+    marks: tuple[str, ...]
     vectors: Floats
     rows: Floats
     projection: Projection
@@ -80,6 +86,7 @@ class Corpus:
         *,
         without: Flags | None = None,
         start: Heads | None = None,
+        tick: Callable[[], None] = idle,
     ) -> Heads:
         """Return the heads of `rules`, in that order.
 
@@ -87,6 +94,7 @@ class Corpus:
             rules: Which ones.
             without: By row: True for rows that must not be seen.
             start: Heads of the same rules to begin from.
+            tick: Called whenever some of them are done.
         """
         weights = np.zeros((len(rules), self.rows.shape[1]), dtype=np.float32)
         bias = np.zeros(len(rules), dtype=np.float32)
@@ -99,13 +107,14 @@ class Corpus:
         # Rules of like size share a layout, so that one's many rows pad no one else's few.
         size = [len(self.positives[rule]) + len(self.negatives[rule]) for rule in rules]
         order = np.argsort(np.asarray(size), kind="stable")
-        for begin in range(0, len(order), _GROUP):
-            group = order[begin : begin + _GROUP]
+        for begin in range(0, len(order), GROUP):
+            group = order[begin : begin + GROUP]
             numbers = [rules[at] for at in group]
             problem = self._problem(numbers, vectors, -counted[numbers], place, seen)
             guess = None if start is None else Heads(start.weights[group], start.bias[group])
             found = solve(problem, PENALTY, start=guess)
             weights[group], bias[group] = found.weights, found.bias
+            tick()
         return Heads(weights, bias)
 
     def _problem(
@@ -153,7 +162,10 @@ def texts_of(phrases: RulePhrases) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*phrases.positives, *phrases.negatives, *parts)))
 
 
-def lay_out(phrases: Sequence[RulePhrases], vectors: Mapping[str, Floats]) -> Corpus:
+def lay_out(
+    phrases: Sequence[RulePhrases],
+    vectors: Mapping[str, Floats],
+) -> Corpus:
     """Return the corpus of a catalog; equal content gives an equal corpus, in any order.
 
     Args:
@@ -173,12 +185,14 @@ def lay_out(phrases: Sequence[RulePhrases], vectors: Mapping[str, Floats]) -> Co
 
     limit = _POOL if len(phrases) <= _MANY_RULES else _POOL_OF_MANY
     # Ranked by digest: a phrase's chance to be in the pool is the same whatever else is there.
-    pool = _rows(sorted((at[text] for text in said), key=lambda row: digest(texts[row]))[:limit])
+    marks = tuple(digest(text) for text in texts)
+    pool = _rows(sorted((at[text] for text in said), key=marks.__getitem__)[:limit])
     if len(phrases) < FEW_RULES:
         pool = np.concatenate([pool, _rows(range(len(own), after))])
     projection = fit_projection(table[pool], len(phrases))
     return Corpus(
         texts=texts,
+        marks=marks,
         vectors=table,
         rows=projection.apply(table),
         projection=projection,
@@ -198,7 +212,7 @@ def _neutral(own: Sequence[str], vectors: Mapping[str, Floats], rules: int) -> t
     known = set(own)
     wanted = [text for text in background_for(rules) if text not in known]
     table = np.stack([vectors[text] for text in own])
-    nearest = [float((table @ vectors[text]).max()) for text in wanted]
+    nearest = (table @ np.stack([vectors[text] for text in wanted]).T).max(axis=0)
     return tuple(text for text, near in zip(wanted, nearest, strict=True) if near < _TAKEN)
 
 
@@ -209,19 +223,24 @@ def _counted(
     table: Floats,
 ) -> Floats:
     """Return which pool rows are a rule's negatives: not its own, its relatives', or the same."""
-    counted = np.ones((len(pool), len(phrases)), dtype=np.float32)
-    place = {int(row): at for at, row in enumerate(pool)}
+    counted = np.ones((len(phrases), len(pool)), dtype=np.float32)
+    place = np.full(len(table), -1, dtype=np.intp)
+    place[pool] = np.arange(len(pool))
     number = {each.rule: at for at, each in enumerate(phrases)}
-    seen = table[pool]
+    seen = table[pool].T
+    for begin in range(0, len(phrases), GROUP):
+        group = [at for at in range(len(phrases))[begin : begin + GROUP] if len(positives[at])]
+        if group:
+            own = [positives[at] for at in group]
+            starts = np.cumsum([0, *(len(rows) for rows in own[:-1])])
+            near = np.maximum.reduceat(table[np.concatenate(own)] @ seen, starts, axis=0)
+            counted[group] = near < _SAME
     for rule, each in enumerate(phrases):
-        near = (seen @ table[positives[rule]].T).max(axis=1, initial=-1.0)
-        counted[near >= _SAME, rule] = 0.0
         kin = [positives[number[other]] for other in each.relatives if other in number]
         for rows in (positives[rule], *kin):
-            for row in rows:
-                if int(row) in place:
-                    counted[place[int(row)], rule] = 0.0
-    return counted
+            inside = place[rows]
+            counted[rule, inside[inside >= 0]] = 0.0
+    return np.ascontiguousarray(counted.T)
 
 
 def _rows(numbers: Iterable[int]) -> Rows:

@@ -33,7 +33,7 @@ elsewhere only: where messages bring up several rules a third of these are the r
 _FOLDS = 5
 _FOLDS_OF_FEW = 10  # leaving out a fifth of ten phrases costs more than it should measure
 _FEW_PHRASES = 15
-_MASK_FOLDS = 3
+MASK_FOLDS = 3
 _MASK_QUANTILE = 0.25
 _SAMPLED_RULES = 300
 _SAMPLED_OF_MANY = 150
@@ -91,20 +91,22 @@ def raised(scores: Floats, lead: float, knee: float) -> Floats:
     return lowered
 
 
-def mask_unlabelled(corpus: Corpus, rules: Sequence[int], heads: Heads) -> None:
+def mask_unlabelled(
+    corpus: Corpus, rules: Sequence[int], heads: Heads, tick: Callable[[], None]
+) -> None:
     """Stop counting phrases of other rules that look like a rule's own when held out.
 
     Authors list a phrase under one rule though it may bring up several. A pool row that scores
     above the lower quarter of the rule's own held-out phrases is no evidence against the rule.
     Each rule's mask depends on its own phrases and the pool alone.
     """
-    folds = np.asarray([int(digest(text)[:6], 36) % _MASK_FOLDS for text in corpus.texts])
+    folds = np.asarray([int(mark[:6], 36) % MASK_FOLDS for mark in corpus.marks])
     own = [corpus.positives[rule] for rule in rules]
     margins = [np.full(len(rows), np.nan, dtype=np.float32) for rows in own]
     pool_margins = np.zeros((len(corpus.pool), len(rules)), dtype=np.float32)
-    for fold in range(_MASK_FOLDS):
+    for fold in range(MASK_FOLDS):
         without = folds == fold
-        fitted = corpus.fit(rules, without=without, start=heads)
+        fitted = corpus.fit(rules, without=without, start=heads, tick=tick)
         here = without[corpus.pool]
         pool_margins[here] = fitted.margins(corpus.rows[corpus.pool[here]])
         for at, rows in enumerate(own):
@@ -113,7 +115,7 @@ def mask_unlabelled(corpus: Corpus, rules: Sequence[int], heads: Heads) -> None:
                 margins[at][seen] = corpus.rows[rows[seen]] @ fitted.weights[at] + fitted.bias[at]
     for at, rule in enumerate(rules):
         known = margins[at][~np.isnan(margins[at])]
-        if len(known) >= 2 * _MASK_FOLDS:
+        if len(known) >= 2 * MASK_FOLDS:
             bar = np.quantile(known, _MASK_QUANTILE)
             corpus.counted[pool_margins[:, at] > bar, rule] = 0.0
 
@@ -190,8 +192,8 @@ def _folds(corpus: Corpus, count: int) -> Rows:
     """Return a fold per row, so that every rule's phrases are spread evenly over the folds."""
     folds = np.full(len(corpus.texts), -1, dtype=np.intp)
     for group in (*corpus.positives, *corpus.negatives, corpus.background):
-        ranked = sorted(group.tolist(), key=lambda row: digest(corpus.texts[row]))
-        start = int(digest(corpus.texts[ranked[0]])[:4], 36) if ranked else 0
+        ranked = sorted(group.tolist(), key=corpus.marks.__getitem__)
+        start = int(corpus.marks[ranked[0]][:4], 36) if ranked else 0
         for place, row in enumerate(ranked):
             if folds[row] < 0:
                 folds[row] = (start + place) % count

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-FORMAT = 2
+FORMAT = 3
 """Part of every key: an index of another format is not read, but trained anew."""
 
 
@@ -33,6 +33,7 @@ class Index:
         rules: Ids in the order of the heads.
         keys: By rule: digest of all that its head was fitted to.
         heads: One per rule.
+        settled_on: Digests of the rules that thresholds and calibration were chosen on.
         counted: By rule, packed bits: which phrases of the pool were evidence against it.
         projection: Applied to a text's vector before it is scored.
         thresholds: What a score has to reach.
@@ -47,6 +48,7 @@ class Index:
     rules: tuple[str, ...]
     keys: tuple[str, ...]
     heads: Heads
+    settled_on: frozenset[str]
     counted: NDArray[np.uint8]
     projection: Projection
     thresholds: Thresholds
@@ -87,6 +89,7 @@ class Index:
                 "embedder": self.embedder,
                 "rules": self.rules,
                 "keys": self.keys,
+                "settled_on": sorted(self.settled_on),
                 "signals": self.signals,
                 "relatives": self.relatives,
                 "thresholds": attrs.asdict(self.thresholds),
@@ -125,6 +128,7 @@ class Index:
                     rules=tuple(described["rules"]),
                     keys=tuple(described["keys"]),
                     heads=Heads(kept["weights"], kept["bias"]),
+                    settled_on=frozenset(described["settled_on"]),
                     counted=kept["counted"],
                     projection=Projection(
                         kept["mean"], kept["basis"] if kept["basis"].size else None

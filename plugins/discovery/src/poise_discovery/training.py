@@ -9,8 +9,8 @@ import numpy as np
 
 from poise.values.ids import RuleId, digest
 from poise_discovery.calibration import Calibration, calibrate
-from poise_discovery.corpus import Corpus, lay_out
-from poise_discovery.heldout import hold_out, mask_unlabelled
+from poise_discovery.corpus import GROUP, Corpus, lay_out
+from poise_discovery.heldout import MASK_FOLDS, hold_out, mask_unlabelled
 from poise_discovery.index import FORMAT, Index
 from poise_discovery.phrases import RulePhrases
 from poise_discovery.projection import Projection
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 
 MOST_MASKED = 2_000
 """Rules up to which phrases of other rules are looked through for a rule's own."""
+
+FITS = 1 + MASK_FOLDS + 1
+"""Before, for, and after that look."""
+
+SETTLED_FROM = 200
+"""Rules from which on thresholds stay while few rules change; choosing them takes seconds there."""
+
+UNSETTLED = 0.05
+"""Share of rules that may differ from those that the thresholds were chosen on."""
 
 
 def ignore_progress(_phase: str, _done: int, _total: int) -> None:
@@ -42,8 +51,9 @@ def train(
 ) -> Index:
     """Return the index of a catalog.
 
-    Equal content gives an equal index, whatever the order of the rules, and whatever `earlier`
-    indexes there are to take unchanged heads from.
+    Equal content gives equal heads, whatever the order of the rules, and whatever `earlier` indexes
+    there are to take unchanged ones from. In a large catalog of which few rules have changed, the
+    thresholds and the calibration stay as they were.
 
     Args:
         phrases: Of every rule.
@@ -51,37 +61,62 @@ def train(
         embedder: Identity of the model that made the vectors.
         target: The recall to choose thresholds for.
         earlier: Indexes whose heads are taken where nothing that touches them has changed.
-        report: Told what is being done.
+        report: Told what is being done, every second or so.
     """
     phrases = sorted(phrases, key=lambda each: each.rule)
     if not phrases:
         return empty_index(embedder, target)
+    report("telling rules apart", 0, len(phrases))
+    earlier = [each for each in earlier if each.embedder == embedder and each.rules]
     corpus = lay_out(phrases, vectors)
     keys = head_keys(phrases, corpus, embedder)
-    heads = _heads(corpus, keys, earlier, report)
+    heads = _heads(corpus, phrases, keys, earlier=earlier, report=report)
     relatives = _relatives(phrases)
-    held = hold_out(
-        corpus,
-        heads,
-        relatives,
-        lambda done, total: report("choosing thresholds", done, total),
-    )
-    thresholds = choose(held, target)
+    own = frozenset(digest(*each.positives, "-", *each.negatives) for each in phrases)
+    settled = next((each for each in earlier if _is_settled(each, own, target)), None)
+    if settled is not None:
+        own, thresholds, calibration = (
+            settled.settled_on,
+            settled.thresholds,
+            settled.calibration,
+        )
+    else:
+        held = hold_out(
+            corpus,
+            heads,
+            relatives,
+            lambda done, total: report("choosing thresholds", done, total),
+        )
+        thresholds = choose(held, target)
+        calibration = calibrate(held, thresholds, relatives)
     return Index(
         embedder=embedder,
         rules=tuple(each.rule for each in phrases),
         keys=keys,
         heads=heads,
+        settled_on=own,
         counted=np.packbits(corpus.counted.T > 0.0, axis=1),
         projection=corpus.projection,
         thresholds=thresholds,
-        calibration=calibrate(held, thresholds, relatives),
+        calibration=calibration,
         spoken=corpus.spoken,
         signals=tuple(each.positives for each in phrases),
         signal_rows=np.concatenate([corpus.rows[rows] for rows in corpus.positives]).astype(
             np.float16
         ),
         relatives=relatives,
+    )
+
+
+def _is_settled(earlier: Index, own: frozenset[str], target: float) -> bool:
+    """Say whether the thresholds of `earlier` still hold for rules with these digests."""
+    known = earlier.settled_on
+    most = max(len(known), len(own))
+    same = len(known & own)
+    return (
+        earlier.thresholds.target == target
+        and len(own) >= SETTLED_FROM
+        and most - same <= UNSETTLED * most
     )
 
 
@@ -93,6 +128,7 @@ def empty_index(embedder: str, target: float) -> Index:
         rules=(),
         keys=(),
         heads=Heads(none, np.zeros(0, dtype=np.float32)),
+        settled_on=frozenset(),
         counted=np.zeros((0, 0), dtype=np.uint8),
         projection=Projection(np.zeros(1, dtype=np.float32), None),
         thresholds=Thresholds(0.0, target=target),
@@ -129,11 +165,17 @@ def head_keys(phrases: Sequence[RulePhrases], corpus: Corpus, embedder: str) -> 
     )
 
 
-def _heads(corpus: Corpus, keys: Sequence[str], earlier: Sequence[Index], report: Report) -> Heads:
+def _heads(
+    corpus: Corpus,
+    phrases: Sequence[RulePhrases],
+    keys: Sequence[str],
+    *,
+    earlier: Sequence[Index],
+    report: Report,
+) -> Heads:
     """Return all heads, fitted where no earlier index has the same one."""
     known = {key: (index, at) for index in reversed(earlier) for at, key in enumerate(index.keys)}
-    weights = np.zeros((corpus.rules, corpus.rows.shape[1]), dtype=np.float32)
-    bias = np.zeros(corpus.rules, dtype=np.float32)
+    weights, bias = _guess(corpus, phrases, earlier)
     changed: list[int] = []
     for rule, key in enumerate(keys):
         found = known.get(key)
@@ -143,15 +185,46 @@ def _heads(corpus: Corpus, keys: Sequence[str], earlier: Sequence[Index], report
             index, at = found
             weights[rule], bias[rule] = index.heads.weights[at], index.heads.bias[at]
             corpus.counted[:, rule] = np.unpackbits(index.counted[at], count=len(corpus.pool))
-    report("telling rules apart", corpus.rules - len(changed), corpus.rules)
     if changed:
-        fitted = corpus.fit(changed)
+        told = _Ticks(report, corpus.rules, len(changed))
+        fitted = corpus.fit(changed, start=Heads(weights[changed], bias[changed]), tick=told)
         if corpus.rules <= MOST_MASKED:
-            mask_unlabelled(corpus, changed, fitted)
-            fitted = corpus.fit(changed, start=fitted)
+            mask_unlabelled(corpus, changed, fitted, told)
+            fitted = corpus.fit(changed, start=fitted, tick=told)
         weights[changed], bias[changed] = fitted.weights, fitted.bias
     report("telling rules apart", corpus.rules, corpus.rules)
     return Heads(weights, bias)
+
+
+def _guess(
+    corpus: Corpus, phrases: Sequence[RulePhrases], earlier: Sequence[Index]
+) -> tuple[Floats, Floats]:
+    """Return where to begin: at the rule's earlier head, turned into the space of these rows."""
+    weights = np.zeros((corpus.rules, corpus.rows.shape[1]), dtype=np.float32)
+    bias = np.zeros(corpus.rules, dtype=np.float32)
+    for index in reversed(earlier):
+        pairs = [(at, index.number(each.rule)) for at, each in enumerate(phrases)]
+        here = [at for at, there in pairs if there is not None]
+        there = [at for _, at in pairs if at is not None]
+        weights[here] = corpus.projection.turned(index.heads.weights[there], index.projection)
+        bias[here] = index.heads.bias[there]
+    return weights, bias
+
+
+class _Ticks:
+    """Tells how far the fits have come, each of them in as many ticks as it has groups."""
+
+    def __init__(self, report: Report, rules: int, changed: int) -> None:
+        self._report = report
+        self._rules, self._before = rules, rules - changed
+        fits = FITS if rules <= MOST_MASKED else 1
+        self._ticks, self._done = fits * -(-changed // GROUP), 0
+
+    def __call__(self) -> None:
+        self._done += 1
+        share = min(1.0, self._done / self._ticks)
+        done = self._before + int((self._rules - self._before) * share)
+        self._report("telling rules apart", done, self._rules)
 
 
 def _relatives(phrases: Sequence[RulePhrases]) -> tuple[tuple[int, ...], ...]:
