@@ -35,6 +35,7 @@ from poise.turn.models import DecisionRequest, Probability
 from poise.turn.speech import Utterance, UtteranceKind
 from poise.turn.tooling import ToolPlan
 from poise.values.agents import DEFAULT_APOLOGY, CompositionMode
+from poise.values.catalog import CatalogSnapshot
 from poise.values.ids import RuleId
 
 pytestmark = pytest.mark.anyio
@@ -72,6 +73,29 @@ async def test_embedder_that_fails_while_indexing_leaves_an_application_that_ans
         published = app.runtime.catalogs.published(agent.id)
         assert published is not None
         assert "no model file" in published.failure
+
+
+async def test_catalog_that_could_not_be_indexed_is_indexed_once_the_embedder_is_back(
+    open_application: Open, shop: Any
+) -> None:
+    changed: list[anyio.Event] = [anyio.Event(), anyio.Event()]
+    seen = iter(changed)
+
+    async def on_catalog_changed(catalog: CatalogSnapshot) -> None:
+        next(seen).set()
+
+    scripted = ScriptedParts(embedder=ScriptedEmbedder(failures=[RuntimeError("not up yet")]))
+    settings = {"engine": {"index_retry": 0.01}}
+    async with open_application(scripted, settings=settings, hooks=[on_catalog_changed]) as app:
+        agent = await shop.open(app)
+        session = await app.open_session(agent)
+        with anyio.fail_after(10):
+            await changed[1].wait()
+
+        reply = await session.say("are you open?")
+
+        assert reply.text == "We are open from nine to five."
+        assert "index" not in degraded(reply)
 
 
 async def test_embedder_that_fails_on_a_turn_degrades_it_and_the_next_turn_works(

@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from types import TracebackType
 from typing import Self
+
+import anyio
 
 from poise.app.background import Background
 from poise.app.config import Config
@@ -31,6 +34,9 @@ from poise.values.scope import Scope
 from poise.values.sessions import Session, SessionHeader, SessionMode
 
 logger = logging.getLogger(__name__)
+
+LONGEST_RETRY = 300.0
+"""Seconds between two tries to index a catalog, at the most."""
 
 BYPASS_LIMIT = 20
 """More rules than this that every turn considers are worth a finding."""
@@ -82,6 +88,7 @@ class Runtime:
         self._composers = wiring.supply(Parts).composers
         self.engine: ConversationEngine = wiring.supply(ConversationEngine)
         self.dispatcher: Dispatcher = wiring.supply(Dispatcher)
+        self._background = Background()
         self._stack = AsyncExitStack()
 
     @classmethod
@@ -99,10 +106,10 @@ class Runtime:
         try:
             self._stack.push_async_callback(self.stores.stop)
             await self.stores.start()
-            background = await self._stack.enter_async_context(Background())
+            await self._stack.enter_async_context(self._background)
             if self._models.serves("embed", Capability.EMBED):
                 # The embedder gets ready while the program still declares its agents.
-                background.start("getting the embedder ready", self._models.warm)
+                self._background.start("getting the embedder ready", self._models.warm)
             await self._stack.enter_async_context(self.dispatcher)
         except BaseException:
             await self._stack.aclose()
@@ -130,6 +137,25 @@ class Runtime:
             level = logging.INFO if found[0].severity is Severity.NOTE else logging.WARNING
             logger.log(level, "%s: %s%s", check, found[0].message, more)
         await self.catalogs.publish(snapshot, progress)
+        if self._waits_for_index(snapshot):
+            self._background.start("indexing again", partial(self._index_again, snapshot))
+
+    async def _index_again(self, snapshot: CatalogSnapshot) -> None:
+        """Try until the catalog is indexed, or another has taken its place."""
+        delay = self.config.limits().index_retry
+        while self._waits_for_index(snapshot):
+            await anyio.sleep(delay)
+            delay = min(2 * delay, LONGEST_RETRY)
+            if self._waits_for_index(snapshot):
+                await self.catalogs.publish(snapshot)
+
+    def _waits_for_index(self, snapshot: CatalogSnapshot) -> bool:
+        published = self.catalogs.published(snapshot.agent.id)
+        return (
+            published is not None
+            and bool(published.failure)
+            and published.snapshot.version == snapshot.version
+        )
 
     def findings(self, snapshot: CatalogSnapshot) -> tuple[Finding, ...]:
         """Return what is doubtful about a catalog, as core and plugins see it."""

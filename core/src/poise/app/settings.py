@@ -66,6 +66,11 @@ class EngineSettings(BaseModel):
         description="For one request to a model while a catalog is indexed.",
     )
 
+    index_retry: Seconds = Field(
+        default=5.0,
+        description="After a failed indexing, until it is tried again; doubles, up to 5 minutes.",
+    )
+
     settle_wait: Seconds = Field(
         default=2.0,
         description="How long the next turn waits for what follows the reply of the last one.",
@@ -121,6 +126,7 @@ class EngineSettings(BaseModel):
             tool_timeout=self.tool_timeout,
             model_timeout=self.model_timeout,
             index_timeout=self.index_timeout,
+            index_retry=self.index_retry,
             settle_wait=self.settle_wait,
             lease=self.lease,
             lease_renewal=self.lease_renewal,

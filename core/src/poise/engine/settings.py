@@ -14,6 +14,8 @@ class EngineLimits:
         tool_timeout: For a tool that names none; default 30.
         model_timeout: For one request to a model; default 30.
         index_timeout: For one request to a model while a catalog is indexed; default 600.
+        index_retry: After a failed indexing, until it is tried again; doubles, up to five minutes;
+            default 5.
         settle_wait: How long what follows the reply may take; default 2.
         lease: Life of a session's lease; default 20.
         lease_renewal: How often it is renewed; default 7.
@@ -27,6 +29,7 @@ class EngineLimits:
     tool_timeout: float = 30.0
     model_timeout: float = 30.0
     index_timeout: float = 600.0
+    index_retry: float = 5.0
     settle_wait: float = 2.0
     lease: float = 20.0
     lease_renewal: float = 7.0

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 _NEAR = 2.0  # below the threshold by more than this, no one asks
-_DOUBTFUL = (0.1, 0.5)  # what a doubtful no weighs where messages bring up several rules, or one
+_DOUBTFUL_SHARES = (0.02, 0.05)  # of a text's rules are doubtful where messages bring up one rule,
+_DOUBTFUL_WEIGHTS = (0.5, 0.1)  # or several; and what a doubtful no weighs as evidence then
 _OUTSIDE = 0.1  # of customers' messages are about no rule at all
 _RIVAL_REACH = 4.0
 _RANKED = 8  # of a text's best rules; a rival is mostly among them
@@ -79,9 +80,9 @@ def calibrate(
     if truth.sum() < FEW_SCORES or truth.all():
         return Calibration()
     features = _features(margins[asked], over[asked])
-    # A lead was chosen where one rule holds at a time: what looks like a rule's own there is not.
-    doubtful = np.float32(_DOUBTFUL[chosen.lead > 0.0])
-    evidence = np.where(held.evidence == DOUBTFUL, doubtful, held.evidence)
+    doubtful = held.evidence == DOUBTFUL
+    worth = np.interp(doubtful.mean(), _DOUBTFUL_SHARES, _DOUBTFUL_WEIGHTS)
+    evidence = np.where(doubtful, np.float32(worth), held.evidence)
     weights = (evidence * held.weights[:, None])[asked]
     outside, share = _outside(held, chosen, relatives)
     features = np.concatenate([features, outside])

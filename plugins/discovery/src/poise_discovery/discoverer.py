@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import anyio.from_thread
@@ -164,7 +164,7 @@ class SignalDiscoverer(Discoverer):
             report=report,
         )
         # In a thread: turns go on with the index they have.
-        return await anyio.to_thread.run_sync(fit)
+        return await anyio.to_thread.run_sync(_on_one_core, fit)
 
     async def _find(self, index_id: IndexId) -> Index | None:
         index = self._indexes.get(index_id)
@@ -207,6 +207,14 @@ class SignalDiscoverer(Discoverer):
         self._indexes.move_to_end(index_id)
         while len(self._indexes) > IN_MEMORY:
             self._indexes.popitem(last=False)
+
+
+def _on_one_core(fit: Callable[[], Index]) -> Index:
+    """Return what `fit` returns: its many small products lose more by sharing than they gain."""
+    from threadpoolctl import threadpool_limits  # a warm start does without it
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        return fit()
 
 
 class _Unwatched:

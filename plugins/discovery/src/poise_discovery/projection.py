@@ -40,11 +40,6 @@ class Projection:
         rows /= np.maximum(norms, 1e-6)[:, None]
         return rows
 
-    def turned(self, weights: Floats, other: Projection) -> Floats:
-        """Return weights over the rows of `other` as they would be over these rows, or nearly."""
-        whole = weights if other.basis is None else weights @ other.basis.T
-        return whole if self.basis is None else whole @ self.basis
-
 
 def fit_projection(pool: Floats, rules: int) -> Projection:
     """Return the projection for a catalog, from the vectors of its pool.

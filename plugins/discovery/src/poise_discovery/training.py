@@ -70,7 +70,7 @@ def train(
     earlier = [each for each in earlier if each.embedder == embedder and each.rules]
     corpus = lay_out(phrases, vectors)
     keys = head_keys(phrases, corpus, embedder)
-    heads = _heads(corpus, phrases, keys, earlier=earlier, report=report)
+    heads = _heads(corpus, keys, earlier, report=report)
     relatives = _relatives(phrases)
     own = frozenset(digest(*each.positives, "-", *each.negatives) for each in phrases)
     settled = next((each for each in earlier if _is_settled(each, own, target)), None)
@@ -166,16 +166,12 @@ def head_keys(phrases: Sequence[RulePhrases], corpus: Corpus, embedder: str) -> 
 
 
 def _heads(
-    corpus: Corpus,
-    phrases: Sequence[RulePhrases],
-    keys: Sequence[str],
-    *,
-    earlier: Sequence[Index],
-    report: Report,
+    corpus: Corpus, keys: Sequence[str], earlier: Sequence[Index], *, report: Report
 ) -> Heads:
     """Return all heads, fitted where no earlier index has the same one."""
     known = {key: (index, at) for index in reversed(earlier) for at, key in enumerate(index.keys)}
-    weights, bias = _guess(corpus, phrases, earlier)
+    weights = np.zeros((corpus.rules, corpus.rows.shape[1]), dtype=np.float32)
+    bias = np.zeros(corpus.rules, dtype=np.float32)
     changed: list[int] = []
     for rule, key in enumerate(keys):
         found = known.get(key)
@@ -187,28 +183,13 @@ def _heads(
             corpus.counted[:, rule] = np.unpackbits(index.counted[at], count=len(corpus.pool))
     if changed:
         told = _Ticks(report, corpus.rules, len(changed))
-        fitted = corpus.fit(changed, start=Heads(weights[changed], bias[changed]), tick=told)
+        fitted = corpus.fit(changed, tick=told)
         if corpus.rules <= MOST_MASKED:
             mask_unlabelled(corpus, changed, fitted, told)
             fitted = corpus.fit(changed, start=fitted, tick=told)
         weights[changed], bias[changed] = fitted.weights, fitted.bias
     report("telling rules apart", corpus.rules, corpus.rules)
     return Heads(weights, bias)
-
-
-def _guess(
-    corpus: Corpus, phrases: Sequence[RulePhrases], earlier: Sequence[Index]
-) -> tuple[Floats, Floats]:
-    """Return where to begin: at the rule's earlier head, turned into the space of these rows."""
-    weights = np.zeros((corpus.rules, corpus.rows.shape[1]), dtype=np.float32)
-    bias = np.zeros(corpus.rules, dtype=np.float32)
-    for index in reversed(earlier):
-        pairs = [(at, index.number(each.rule)) for at, each in enumerate(phrases)]
-        here = [at for at, there in pairs if there is not None]
-        there = [at for _, at in pairs if at is not None]
-        weights[here] = corpus.projection.turned(index.heads.weights[there], index.projection)
-        bias[here] = index.heads.bias[there]
-    return weights, bias
 
 
 class _Ticks:
