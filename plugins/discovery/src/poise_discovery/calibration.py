@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 _NEAR = 2.0  # below the threshold by more than this, no one asks
-_DOUBTFUL_SHARES = (0.02, 0.05)  # of a text's rules are doubtful where messages bring up one rule,
+_DOUBTFUL_SHARES = (0.025, 0.05)  # of a text's rules are doubtful where messages bring up one rule,
 _DOUBTFUL_WEIGHTS = (0.5, 0.1)  # or several; and what a doubtful no weighs as evidence then
 _OUTSIDE = 0.1  # of customers' messages are about no rule at all
 _RIVAL_REACH = 4.0
