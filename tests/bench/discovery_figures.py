@@ -33,6 +33,7 @@ def figures(
     by_rule = [admitted[truth[:, at], at].mean() for at in np.flatnonzero(truth.any(axis=0))]
     found: dict[str, float | None] = {
         "recall": float(admitted[truth].mean()),
+        "mean_rule_recall": float(np.mean(by_rule)),
         "admitted": float(admitted.sum(axis=1).mean()),
         "out_of_scope": None,
         "p10_rule_recall": float(np.quantile(by_rule, 0.1)),

@@ -90,11 +90,13 @@ class Trained:
 
 
 async def train(
-    snapshot: CatalogSnapshot, models: RememberingModels, recall: float = 0.97
+    snapshot: CatalogSnapshot,
+    models: RememberingModels,
+    settings: DiscoverySettings = DiscoverySettings(),  # noqa: B008 - it is frozen
 ) -> Trained:
     """Return the catalog indexed as an application would."""
     artifacts = MemoryArtifactStore()
-    discoverer = SignalDiscoverer(models, artifacts, DiscoverySettings(recall=recall))
+    discoverer = SignalDiscoverer(models, artifacts, settings)
     index_id = await discoverer.prepare(snapshot, Silent())
     data = await artifacts.load(f"discovery/indexes/{index_id}")
     if data is None:

@@ -18,6 +18,7 @@ from poise.turn.state import Membership, SessionState
 from poise.values.events import Source
 from poise.values.ids import RuleId
 from poise.values.rules import Rule
+from poise_discovery.settings import DiscoverySettings
 from poise_discovery.working_set import tokens_of
 
 WINDOW = 40
@@ -185,6 +186,7 @@ async def sessions(
         rule for prefix, data in sets.items() for rule in rules_of(signals_of(data, 10, 0), prefix)
     ]
     trained = await train(catalog_of(rules), models)
+    lasting = await train(catalog_of(rules), models, DiscoverySettings(passing=0.0))
     names: dict[str, RuleId] = {rule.title or "": rule.id for rule in rules}
     bar = 0.0
     for length in (5, 15, 30):
@@ -199,12 +201,13 @@ async def sessions(
             }
             if not bar:
                 bar = await _cosine_bar(models, sets, rules)
-            for way, prune in (
-                ("ours", "always"),
-                ("ours, pruned above 30 only", "full"),
-                ("ours, no decay", "never"),
+            for way, of, prune in (
+                ("ours", trained, "always"),
+                ("ours, hits of the last five exempt", lasting, "always"),
+                ("ours, pruned above 30 only", trained, "full"),
+                ("ours, no decay", trained, "never"),
             ):
-                ways.setdefault(way, []).append(await play(trained, said, names, prune=prune))
+                ways.setdefault(way, []).append(await play(of, said, names, prune=prune))
             for way, prune in (
                 ("nearest signal", "always"),
                 ("nearest signal, no decay", "never"),

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_info
 
 from poise.errors import ProviderError, StoreError
 from poise.memory.artifacts import MemoryArtifactStore
@@ -89,9 +90,9 @@ async def test_a_warm_start_embeds_and_trains_nothing(models, artifacts, monkeyp
     assert any(each.is_hit for each in await discoverer.discover(turn, said("I lost my card")))
 
 
-def test_the_way_of_a_warm_start_does_not_import_scikit_learn() -> None:
+def test_neither_training_nor_scoring_imports_scikit_learn() -> None:
     code = (
-        "import sys; import poise_discovery.discoverer, poise_discovery.index, "
+        "import sys; import poise_discovery.discoverer, poise_discovery.training, "
         "poise_discovery.scoring; print('sklearn' in sys.modules, 'scipy' in sys.modules)"
     )
 
@@ -155,6 +156,30 @@ async def test_progress_is_shown_while_it_indexes(discoverer) -> None:
     phases = list(dict.fromkeys(phase for phase, _, _ in progress.told))
     assert phases == ["embedding phrases", "telling rules apart", "choosing thresholds"]
     assert all(0 <= done <= total for _, done, total in progress.told)
+
+
+@pytest.mark.anyio
+async def test_it_trains_on_one_core_and_gives_the_others_back(discoverer, monkeypatch) -> None:
+    from poise_discovery import training
+
+    def threads() -> set[int]:
+        return {
+            each["num_threads"] for each in threadpool_info() if "numpy" in str(each["filepath"])
+        }
+
+    seen: list[set[int]] = []
+
+    def noting(phrases, vectors, **more):
+        seen.append(threads())
+        return training.train(phrases, vectors, **more)
+
+    monkeypatch.setattr("poise_discovery.discoverer.train", noting)
+    before = threads()
+
+    await discoverer.prepare(catalog_of(rules()), Noted())
+
+    assert seen == [{1}]
+    assert threads() == before
 
 
 @pytest.mark.anyio

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import attrs
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.linear_model import LogisticRegression
 
-from poise_discovery.calibration import Calibration, calibrate, over_rivals
-from poise_discovery.heldout import PART_SURCHARGE, HeldOut
+from poise_discovery.calibration import Calibration, calibrate, fit_curve, over_rivals
+from poise_discovery.heldout import DOUBTFUL, PART_SURCHARGE, HeldOut
 from poise_discovery.thresholds import Thresholds, choose, weighted_quantile
 
 
@@ -116,6 +119,56 @@ def test_probabilities_are_honest_on_what_they_were_fitted_to_and_rise_with_the_
     assert abs(chances.mean() - held.truth[seen].mean()) < 0.02
     steps = np.linspace(-3, 5, 30, dtype=np.float32)
     assert (np.diff(curve.chances(steps, np.zeros(30, dtype=np.float32))) > 0).all()
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=10, deadline=None)
+def test_the_curve_is_the_one_that_scikit_learn_finds(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    features = chance.normal(0.0, 2.0, (400, 3)).astype(np.float32)
+    truth = chance.random(400) < 1.0 / (1.0 + np.exp(1.0 - features @ (1.0, 0.5, 0.2)))
+    weights = chance.random(400).astype(np.float32)
+
+    found = fit_curve(features, truth, weights)
+
+    reference = LogisticRegression(C=100.0, tol=1e-10, max_iter=10_000)
+    reference.fit(features.astype(np.float64), truth, sample_weight=weights)
+    expected = [reference.intercept_[0], *reference.coef_[0]]
+    assert np.allclose(found, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("height", [1.0, 30.0])
+def test_a_curve_through_what_a_line_separates_is_finite(height: float) -> None:
+    features = np.linspace(-height, height, 60, dtype=np.float32)[:, None].repeat(3, axis=1)
+
+    found = fit_curve(features, features[:, 0] > 0.0, np.ones(60, dtype=np.float32))
+
+    assert np.isfinite(found).all()
+
+
+def test_neutral_messages_that_come_near_lower_the_probabilities() -> None:
+    held = held_of()
+    chosen = choose(held, 0.97)
+    loud = attrs.evolve(held, background=np.full((50, 40), chosen.base, dtype=np.float32))
+    margins, over = np.ones(1, dtype=np.float32), np.zeros(1, dtype=np.float32)
+
+    told, warned = calibrate(held, chosen), calibrate(loud, chosen)
+
+    assert warned.chances(margins, over) < told.chances(margins, over)
+
+
+def test_what_looks_like_a_rules_own_says_less_where_much_does() -> None:
+    held = held_of()
+    wrong = ~held.truth
+    chosen = Thresholds(-3.0)  # low enough for many wrong ones to be asked about
+
+    def chance_where(share: float) -> float:
+        drawn = np.random.default_rng(1).random(wrong.shape) < share
+        evidence = np.where(wrong & drawn, np.float32(DOUBTFUL), held.evidence)
+        curve = calibrate(attrs.evolve(held, evidence=evidence), chosen)
+        return float(curve.chances(np.float32([0.5]), np.float32([0.0]))[0])
+
+    assert chance_where(0.3) > chance_where(0.02)
 
 
 def test_the_default_curve_serves_where_nothing_can_be_fitted() -> None:

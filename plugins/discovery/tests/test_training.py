@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from poise.values.ids import RuleId
 from poise_discovery.corpus import lay_out
+from poise_discovery.heldout import hold_out
 from poise_discovery.index import Index
 from poise_discovery.phrases import RulePhrases
 from poise_discovery.projection import fit_projection
-from poise_discovery.training import empty_index
+from poise_discovery.training import FITS, SETTLED_FROM, UNSETTLED, empty_index
 
 SLOW = settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -77,6 +78,86 @@ def test_taking_heads_from_an_earlier_index_gives_what_training_anew_gives(train
     for rule, key in enumerate(again.keys):
         if key in reused:
             assert np.array_equal(again.heads.weights[rule], first.heads.weights[rule])
+
+
+@pytest.fixture
+def many() -> tuple[RulePhrases, ...]:
+    """A catalog that is large enough to keep its thresholds while few rules change."""
+    return tuple(
+        RulePhrases(RuleId(f"r{at:03}"), tuple(f"{verb} thing{at}" for verb in ("buy", "sell")))
+        for at in range(SETTLED_FROM)
+    )
+
+
+def renamed(phrases: tuple[RulePhrases, ...], count: int) -> tuple[RulePhrases, ...]:
+    changed = [attrs.evolve(each, negatives=("never that",)) for each in phrases[:count]]
+    return (*changed, *phrases[count:])
+
+
+def test_thresholds_stay_while_few_rules_of_many_change(many, trained, monkeypatch) -> None:
+    first = trained(many)
+    few = int(SETTLED_FROM * UNSETTLED)
+    looked: list[int] = []
+    monkeypatch.setattr(
+        "poise_discovery.training.hold_out",
+        lambda corpus, *more: looked.append(corpus.rules) or hold_out(corpus, *more),
+    )
+
+    some = trained(renamed(many, few), earlier=[first])
+    again = trained(renamed(many, few + few), earlier=[some])
+    lower = trained(renamed(many, few), 0.9, earlier=[first])
+
+    assert (some.thresholds, some.calibration) == (first.thresholds, first.calibration)
+    assert some.settled_on == first.settled_on  # so that small changes can't add up unnoticed
+    assert again.settled_on != first.settled_on
+    assert lower.thresholds.target == 0.9
+    assert len(looked) == 2
+
+
+def test_few_rules_get_new_thresholds_with_each_change(trained, topics) -> None:
+    first = trained(topics)
+    changed = (*topics[:-1], attrs.evolve(topics[-1], negatives=("the fee is fine",)))
+
+    again = trained(changed, earlier=[first])
+
+    assert again.settled_on != first.settled_on
+
+
+def test_an_index_of_another_embedder_lends_nothing(trained, topics) -> None:
+    other = attrs.evolve(trained(topics), embedder="other", keys=("",) * len(topics))
+
+    assert_same(trained(topics, earlier=[other]), trained(topics))
+
+
+def test_progress_is_told_for_each_part_of_the_work(many, trained) -> None:
+    told: list[tuple[str, int, int]] = []
+
+    trained(many, report=lambda *each: told.append(each))
+
+    first = [done for phase, done, _ in told if phase == "telling rules apart"]
+    assert first[0] == 0
+    assert first == sorted(first)
+    assert first[-1] == len(many)
+    assert len(first) > FITS
+
+
+def test_where_much_is_masked_held_out_phrases_have_no_say_in_it(
+    trained, topics, monkeypatch
+) -> None:
+    monkeypatch.setattr("poise_discovery.heldout._MANY_DOUBTFUL", -1.0)
+    hidden_from: list[int] = []
+    monkeypatch.setattr(
+        "poise_discovery.heldout.mask_unlabelled",
+        lambda corpus, rules, heads, *, hidden=None, tick=None: hidden_from.append(
+            0 if hidden is None else int(hidden.sum())
+        ),
+    )
+
+    index = trained(topics)
+
+    assert len(hidden_from) == 10  # one for each fold
+    assert all(hidden_from)
+    assert index.rules
 
 
 def test_a_rules_own_signals_score_above_those_of_others(trained, topics, vectors_of) -> None:

@@ -140,7 +140,7 @@ def _as_a_turn_sees(
 def _outside(
     held: HeldOut, chosen: Thresholds, relatives: Sequence[Sequence[int]]
 ) -> tuple[Floats, float]:
-    """Return the features of what neutral messages nearly bring up, and what each of them weighs."""
+    """Return the features of what neutral messages nearly bring up, and the weight of each."""
     if not len(held.background):
         return np.zeros((0, 3), dtype=np.float32), 0.0
     margins = raised(held.background, chosen.lead, chosen.knee) - np.float32(chosen.base)

@@ -12,7 +12,7 @@ from poise.values.ids import digest
 from poise_discovery.background import BACKGROUND
 from poise_discovery.parts import split_message
 from poise_discovery.projection import Projection, fit_projection
-from poise_discovery.solver import Heads, Problem, balanced, solve
+from poise_discovery.solver import Heads, Problem, balanced, idle, solve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,10 +37,6 @@ _TAKEN = 0.80  # cosine from which a background phrase is some rule's business
 GROUP = 256  # rules laid out together
 
 
-def idle() -> None:
-    """Take no note of progress."""
-
-
 @attrs.frozen(eq=False)
 class Corpus:
     """Everything that heads are fitted to.
@@ -54,7 +50,9 @@ class Corpus:
         positives: By rule, the rows of its own phrases.
         negatives: By rule, the rows of its anti-signals.
         pool: Rows that are negatives of every rule, as far as `counted`.
-        counted: Pool × rules: 1 where the row is a negative of the rule, 0 where masked.
+        apart: Pool × rules: False where a row is the rule's own, a relative's, or says the same.
+        counted: Pool × rules: 1 where the row is a negative of the rule, 0 where masked: where it
+            is not apart, and where it was found to look like the rule's own.
         background: Rows of no rule at all.
         parts: Rows of the parts of phrases that a turn would split.
         part_of: The row of the phrase that each of these is a part of.
@@ -69,6 +67,7 @@ class Corpus:
     positives: tuple[Rows, ...]
     negatives: tuple[Rows, ...]
     pool: Rows
+    apart: Flags
     counted: Floats
     background: Rows
     parts: Rows
@@ -190,6 +189,7 @@ def lay_out(
     if len(phrases) < FEW_RULES:
         pool = np.concatenate([pool, _rows(range(len(own), after))])
     projection = fit_projection(table[pool], len(phrases))
+    apart = _apart(phrases, positives, pool, table)
     return Corpus(
         texts=texts,
         marks=marks,
@@ -199,7 +199,8 @@ def lay_out(
         positives=positives,
         negatives=negatives,
         pool=pool,
-        counted=_counted(phrases, positives, pool, table),
+        apart=apart,
+        counted=apart.astype(np.float32),
         background=_rows(range(len(own), after)),
         parts=_rows(range(after, len(texts))),
         part_of=_rows(row for _, row in parts),
@@ -216,14 +217,14 @@ def _neutral(own: Sequence[str], vectors: Mapping[str, Floats], rules: int) -> t
     return tuple(text for text, near in zip(wanted, nearest, strict=True) if near < _TAKEN)
 
 
-def _counted(
+def _apart(
     phrases: Sequence[RulePhrases],
     positives: Sequence[Rows],
     pool: Rows,
     table: Floats,
-) -> Floats:
-    """Return which pool rows are a rule's negatives: not its own, its relatives', or the same."""
-    counted = np.ones((len(phrases), len(pool)), dtype=np.float32)
+) -> Flags:
+    """Return which pool rows are neither a rule's own nor its relatives', nor say the same."""
+    apart = np.ones((len(phrases), len(pool)), dtype=np.bool_)
     place = np.full(len(table), -1, dtype=np.intp)
     place[pool] = np.arange(len(pool))
     number = {each.rule: at for at, each in enumerate(phrases)}
@@ -234,13 +235,13 @@ def _counted(
             own = [positives[at] for at in group]
             starts = np.cumsum([0, *(len(rows) for rows in own[:-1])])
             near = np.maximum.reduceat(table[np.concatenate(own)] @ seen, starts, axis=0)
-            counted[group] = near < _SAME
+            apart[group] = near < _SAME
     for rule, each in enumerate(phrases):
         kin = [positives[number[other]] for other in each.relatives if other in number]
         for rows in (positives[rule], *kin):
             inside = place[rows]
-            counted[rule, inside[inside >= 0]] = 0.0
-    return np.ascontiguousarray(counted.T)
+            apart[rule, inside[inside >= 0]] = False
+    return np.ascontiguousarray(apart.T)
 
 
 def _rows(numbers: Iterable[int]) -> Rows:

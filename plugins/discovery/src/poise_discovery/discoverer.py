@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import anyio.from_thread
@@ -25,6 +25,7 @@ from poise_discovery.index import FORMAT, Index
 from poise_discovery.phrases import RulePhrases, phrases_of
 from poise_discovery.scoring import Scored, probes_of, score
 from poise_discovery.settings import DiscoverySettings
+from poise_discovery.threads import one_thread
 from poise_discovery.topics import with_topics
 from poise_discovery.training import empty_index, train
 from poise_discovery.vectors import VectorCache
@@ -56,14 +57,18 @@ class SignalDiscoverer(Discoverer):
         self._newest: dict[AgentId, IndexId] = {}
 
     async def prepare(self, snapshot: CatalogSnapshot, progress: Progress) -> IndexId:
-        phrases = phrases_of(snapshot)
+        # In a thread, as all that takes longer the more rules there are.
+        phrases = await anyio.to_thread.run_sync(phrases_of, snapshot)
         embedder = self._models.identity() if phrases else ""
-        index_id = index_id_of(phrases, embedder, self._settings.recall)
+        index_id = await anyio.to_thread.run_sync(
+            index_id_of, phrases, embedder, self._settings.recall
+        )
         agent = snapshot.agent.id
         if await self._find(index_id) is None:
             earlier = await self._earlier(agent)
             index = await self._train(phrases, embedder, earlier=earlier, progress=progress)
-            await self._save(_index_key(index_id), index.to_bytes())
+            data = await anyio.to_thread.run_sync(index.to_bytes)
+            await self._save(_index_key(index_id), data)
             self._remember(index_id, index)
         if self._newest.get(agent) != index_id:
             self._newest[agent] = index_id
@@ -91,7 +96,7 @@ class SignalDiscoverer(Discoverer):
         room = max(0, turn.plan.admit_limit - _admitted_before(turn))
         left_out = frozenset(new[room:])
         wanted = {RuleId(index.rules[rule]) for rule in scored.hits()} | in_play
-        numbers = (index.number(rule) for rule in _with_needs(snapshot, wanted))
+        numbers = (index.number(rule) for rule in snapshot.with_needs(sorted(wanted)))
         found = [
             scored.sighting(rule, over_budget=rule in left_out)
             for rule in numbers
@@ -144,7 +149,7 @@ class SignalDiscoverer(Discoverer):
     ) -> Index:
         if not phrases:
             return empty_index(embedder, self._settings.recall)
-        groups = [texts_of(each) for each in phrases]
+        groups = await anyio.to_thread.run_sync(_texts_of_each, phrases)
         vectors = await self._vectors.rows(
             [*groups, background_for(len(phrases))],
             embedder,
@@ -164,7 +169,7 @@ class SignalDiscoverer(Discoverer):
             report=report,
         )
         # In a thread: turns go on with the index they have.
-        return await anyio.to_thread.run_sync(_on_one_core, fit)
+        return await anyio.to_thread.run_sync(_on_one_thread, fit)
 
     async def _find(self, index_id: IndexId) -> Index | None:
         index = self._indexes.get(index_id)
@@ -178,7 +183,9 @@ class SignalDiscoverer(Discoverer):
     async def _load(self, index_id: IndexId) -> Index | None:
         try:
             data = await self._artifacts.load(_index_key(index_id))
-            return None if data is None else Index.from_bytes(data)
+            if data is None:
+                return None
+            return await anyio.to_thread.run_sync(Index.from_bytes, data)
         except (StoreError, ValueError):
             logger.warning("an index could not be read", extra={"index": index_id}, exc_info=True)
             return None
@@ -209,11 +216,12 @@ class SignalDiscoverer(Discoverer):
             self._indexes.popitem(last=False)
 
 
-def _on_one_core(fit: Callable[[], Index]) -> Index:
-    """Return what `fit` returns: its many small products lose more by sharing than they gain."""
-    from threadpoolctl import threadpool_limits  # a warm start does without it
+def _texts_of_each(phrases: Sequence[RulePhrases]) -> list[tuple[str, ...]]:
+    return [texts_of(each) for each in phrases]
 
-    with threadpool_limits(limits=1, user_api="blas"):
+
+def _on_one_thread(fit: Callable[[], Index]) -> Index:
+    with one_thread():
         return fit()
 
 
@@ -240,17 +248,6 @@ def _index_key(index_id: IndexId) -> str:
 
 def _newest_key(agent: AgentId) -> str:
     return f"discovery/newest/{agent}"
-
-
-def _with_needs(snapshot: CatalogSnapshot, rules: Iterable[RuleId]) -> set[RuleId]:
-    found: set[RuleId] = set()
-    waiting = list(rules)
-    while waiting:
-        rule = waiting.pop()
-        if rule not in found:
-            found.add(rule)
-            waiting.extend(snapshot.needed_by(rule))
-    return found
 
 
 def _is_for(turn: TurnContext, rule: RuleId) -> bool:

@@ -14,6 +14,7 @@ from poise.values.ids import RuleId
 from poise_discovery.heldout import PART_SURCHARGE
 from poise_discovery.index import Index
 from poise_discovery.parts import split_message
+from poise_discovery.threads import one_thread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,9 +123,10 @@ def score(
         pruned: Rules that only a text of a later offset may bring up again. A joined text repeats
             older words and so never does.
     """
-    rows = index.projection.apply(vectors)
-    # One product per text: for a few rows it is several times faster than one of them all.
-    scores = np.stack([index.heads.weights @ row for row in rows])
+    with one_thread():
+        rows = index.projection.apply(vectors)
+        # One product per text: for a few rows it is several times faster than one of them all.
+        scores = np.stack([index.heads.weights @ row for row in rows])
     scores += index.heads.bias
     asked = np.asarray(
         [

@@ -29,7 +29,7 @@ class DiscoverySettings(BaseModel):
         ),
     )
     passing: float = Field(
-        default=0.2,
+        default=0.25,
         ge=0.0,
         le=1.0,
         description=(

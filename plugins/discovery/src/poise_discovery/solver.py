@@ -21,6 +21,10 @@ _SHRINK = 0.8  # of the rules are still moving: worth setting the others aside
 _CURVATURE = 0.12  # of the logistic loss, on average over the points that matter
 
 
+def idle() -> None:
+    """Take no note of progress."""
+
+
 @attrs.frozen(eq=False)
 class Heads:
     """A linear score per rule: `vectors @ weights.T + bias`, above 0 on the positives' side."""
@@ -63,8 +67,12 @@ def balanced(pool: Floats, own: Floats) -> tuple[Floats, Floats]:
         own: Rules × own rows: the same.
     """
     up, down = (
-        0.5 / np.maximum(np.maximum(pool * side, 0.0).sum(axis=1, keepdims=True)
-        + np.maximum(own * side, 0.0).sum(axis=1, keepdims=True), 1e-9)
+        0.5
+        / np.maximum(
+            np.maximum(pool * side, 0.0).sum(axis=1, keepdims=True)
+            + np.maximum(own * side, 0.0).sum(axis=1, keepdims=True),
+            1e-9,
+        )
         for side in (np.float32(1.0), np.float32(-1.0))
     )
     return pool * np.where(pool > 0.0, up, down), own * np.where(own > 0.0, up, down)

@@ -185,7 +185,7 @@ def _heads(
         told = _Ticks(report, corpus.rules, len(changed))
         fitted = corpus.fit(changed, tick=told)
         if corpus.rules <= MOST_MASKED:
-            mask_unlabelled(corpus, changed, fitted, told)
+            mask_unlabelled(corpus, changed, fitted, tick=told)
             fitted = corpus.fit(changed, start=fitted, tick=told)
         weights[changed], bias[changed] = fitted.weights, fitted.bias
     report("telling rules apart", corpus.rules, corpus.rules)
