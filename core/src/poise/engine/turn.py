@@ -121,7 +121,7 @@ class Turn:
     async def _prepare(self) -> None:
         """Discover, match, resolve and call until nothing new appears."""
         account, parts = self._account, self._parts
-        queries: Sequence[Query] = (
+        queries: Sequence[Query] | None = (
             customer_queries(self.context.history.messages, self.context.base)
             if self.context.new_messages
             else ()
@@ -131,7 +131,7 @@ class Turn:
             with account.stage("discover"):
                 self.context = await discovering.discover(
                     self.context,
-                    () if Skippable.DISCOVERY in self._skipped else queries,
+                    () if Skippable.DISCOVERY in self._skipped else queries or (),
                     parts=parts,
                     account=account,
                     iteration=iteration,
@@ -140,25 +140,25 @@ class Turn:
                 self.context = await judging.match(self.context, parts=parts, account=account)
             with account.stage("resolve"):
                 self.context = resolving.resolve(self.context, parts=parts, account=account)
-            if Skippable.TOOLS in self._skipped:
-                queries = ()
-            else:
+            queries = None
+            if Skippable.TOOLS not in self._skipped:
                 with account.stage("tools"):
                     queries = await self._call_tools()
             ended = await self._steer("on_preparation_iteration_end", ends_turn=False)
-            if ended or not queries:
+            if ended or queries is None:
                 return
 
-    async def _call_tools(self) -> Sequence[Query]:
+    async def _call_tools(self) -> Sequence[Query] | None:
+        """Call what is to be called; return what to discover in it, or `None` without news."""
         before = len(self.context.results)
         self.context = await calling.infer(self.context, parts=self._parts, account=self._account)
         if not self.context.tool_plan.calls:
-            return ()
+            return None
         self.context, queries = await calling.call(
             self.context, parts=self._parts, account=self._account, log=self._log
         )
         self.context = attrs.evolve(self.context, state=self._log.state)
-        return queries if len(self.context.results) > before else ()
+        return queries if len(self.context.results) > before else None
 
     async def _select(self) -> None:
         """Tell the rules that survived resolution."""
