@@ -367,3 +367,13 @@ async def test_refused_change_can_be_made_later(caller):
     plan = await plan_of(caller, FREEZE, *before, "and now?", state=made(FREEZE, 1, "refused"))
 
     assert len(plan.calls) == 1
+
+
+async def test_call_that_failed_on_this_turn_is_neither_repeated_nor_a_result(caller):
+    said = "where is ORD-17?"
+    (call,) = (await plan_of(caller, LOOK_UP, said)).calls
+    failed = ToolOutcome(call, LOOK_UP.name, error="gone")
+
+    plan = await plan_of(caller, LOOK_UP, said, results=(failed,))
+
+    assert (plan.calls, plan.already, plan.insights) == ((), {}, ())

@@ -88,11 +88,10 @@ class ReadingToolCaller(ToolCaller):
     ) -> _Decision | None:
         """Return what to do instead of a call that was made before, or `None` to make it."""
         for outcome in turn.results:
-            if outcome.call.key == call.key:
-                return _Decision(already=call.key)
-            same = outcome.call.arguments == call.arguments
-            if outcome.tool == tool.name and same and outcome.refusal is None:
-                return _Decision(already=outcome.call.key)
+            same = outcome.tool == tool.name and outcome.call.arguments == call.arguments
+            if outcome.call.key == call.key or (same and outcome.refusal is None):
+                # What failed is not made again on this turn, and is no result either.
+                return _Decision(already=outcome.call.key if outcome.succeeded else None)
         if call.key in turn.state.calls:
             return None  # this very turn, started again: the gate answers from the log
         earlier = [
