@@ -19,6 +19,7 @@ TEST_TOOLS = (
     "sybil",
     "opentelemetry-sdk",
     "import-linter",
+    "mypy",
 )
 BENCHES = ("discovery", "decide", "multilingual", "turn", "resolver", "footprint")
 
@@ -133,7 +134,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check types, strictly, over all distributions."""
-    everything(session, tools=(*TEST_TOOLS, "mypy"))
+    everything(session, tools=TEST_TOOLS)
     sources = [
         str(next((ROOT / each / "src").iterdir()).relative_to(ROOT)) for each in distributions()
     ]
