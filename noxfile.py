@@ -104,7 +104,12 @@ def chat(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run every test of the workspace together."""
     everything(session, tools=TEST_TOOLS)
-    session.run("pytest", *(session.posargs or ("core", "plugins", "contrib", "tests")))
+    profile = os.environ.get("HYPOTHESIS_PROFILE", "patient")
+    session.run(
+        "pytest",
+        *(session.posargs or ("core", "plugins", "contrib", "tests")),
+        env={"HYPOTHESIS_PROFILE": profile},
+    )
 
 
 @nox.session
