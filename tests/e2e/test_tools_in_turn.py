@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import pytest
 
 from poise import ArgumentSource, ToolParameter, tool
+from poise.testing.applications import ScriptedParts, discoverys_own
+from poise.testing.providers import ScriptedDecisionModel
 
 pytestmark = pytest.mark.anyio
 
@@ -42,3 +44,26 @@ async def test_second_tool_takes_what_the_first_one_found(open_application: Open
     assert called == ["count", "name for 40"]
     assert reply.text == "Your points are worth a mug."
     assert [call.tool for call in reply.ledger.calls] == ["count_points", "name_gift"]
+
+
+async def test_prompts_hold_as_much_of_a_result_as_the_operator_allows(
+    open_application: Open,
+) -> None:
+    async def look_up() -> str:
+        return "parking " + "x" * 5_000
+
+    decisions = ScriptedDecisionModel(discoverys_own)
+    settings = {"engine": {"tool_result_limit": 200}}
+    async with open_application(ScriptedParts(decisions=decisions), settings=settings) as app:
+        agent = await app.create_agent("Clerk", composition_mode="canned_strict")
+        await agent.create_policy("Gift", "Look it up", signals=["gift"], tools=[tool(look_up)])
+        await agent.create_policy(
+            "Parking", "Say where", signals=["parking"], canned_responses=["Behind the shop."]
+        )
+        session = await app.open_session(agent)
+
+        reply = await session.say("which gift?")
+
+    assert [line.name for line in reply.ledger.lines if line.iteration == 2] == ["Parking"]
+    assert "characters left out" in decisions.requests[-1].state.text
+    assert len(decisions.requests[-1].state.text) < 1_000

@@ -81,19 +81,17 @@ def results(outcomes: Sequence[ToolOutcome], limit: int = 16_000) -> Section:
     return Section("results", text, Stability.TURN, priority=70)
 
 
-def rules_in_force(turn: TurnContext) -> Section:
-    """Return the rules that are to be acted on."""
-    lines = [f"- {rule.text}" for rule in turn.active_rules]
-    text = "\n".join(["Rules that apply now:", *lines]) if lines else ""
-    return Section("rules", text, Stability.TURN, priority=90)
+def situation(turn: TurnContext, result_limit: int = 16_000) -> Prompt:
+    """Return what every route of a turn has in common: the same bytes for all of them.
 
-
-def situation(turn: TurnContext) -> Prompt:
-    """Return what every route of a turn has in common: the same bytes for all of them."""
+    Args:
+        turn: The turn so far.
+        result_limit: Characters of one tool result; longer ones are cut in the middle.
+    """
     return Prompt.of(
         identity(turn.agent),
         terms(turn.terms),
         variables(turn.variables),
         history(turn.history.messages),
-        results(turn.results),
+        results(turn.results, result_limit),
     )

@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from poise.engine.spans import STAGE, span
+from poise.engine.spans import STAGE
+from poise.hooks.tracing import span
 from poise.turn.candidates import Candidate
 from poise.turn.context import TurnContext
 from poise.turn.fates import Fate, Outcome

@@ -13,9 +13,10 @@ from poise.engine.account import Account
 from poise.engine.catalogs import Published
 from poise.engine.log import TurnLog
 from poise.engine.parts import Parts
-from poise.engine.spans import AGENT_ID, END, SESSION_ID, TURN, TURN_ID, WAKE, span
+from poise.engine.spans import AGENT_ID, END, SESSION_ID, TURN, TURN_ID, WAKE
 from poise.engine.turn import Turn
 from poise.errors import NotFoundError, StaleFenceError, StoreError
+from poise.hooks.tracing import span
 from poise.ports.runtime import (
     ConversationEngine,
     TurnEnd,

@@ -10,8 +10,9 @@ from typing import Any
 import anyio
 import attrs
 
-from poise.engine.spans import SESSION_ID, TOOL, TOOL_KEY, TOOL_NAME, TOOL_OUTCOME, TURN_ID, span
+from poise.engine.spans import SESSION_ID, TOOL, TOOL_KEY, TOOL_NAME, TOOL_OUTCOME, TURN_ID
 from poise.errors import InvalidValueError
+from poise.hooks.tracing import span
 from poise.ports.tools import ToolService
 from poise.turn.arguments import validate_arguments
 from poise.turn.context import TurnContext

@@ -142,7 +142,7 @@ async def _judge(
         if isinstance(answer, Inquiry)
         for question in answer.questions
     ]
-    answers = Answers(await _ask(questions, turn, account)) if questions else Answers({})
+    answers = Answers(await _ask(questions, turn, parts, account)) if questions else Answers({})
     verdicts: list[Verdict] = []
     for matcher, candidates in by_matcher.items():
         answer = said[matcher]
@@ -160,14 +160,14 @@ async def _judge(
 
 
 async def _ask(
-    questions: Sequence[Question], turn: TurnContext, account: Account
+    questions: Sequence[Question], turn: TurnContext, parts: Parts, account: Account
 ) -> dict[str, Answer]:
     """Send the questions: all as one request, or one each where the plan says so."""
     if not turn.models.serves(ROUTE, Capability.DECIDE):
         account.degrade("matching", f"no model serves {ROUTE}", "left rules undecided")
         return {}
     batches = [questions] if turn.plan.one_request else [[each] for each in questions]
-    state = prompts.situation(turn)
+    state = prompts.situation(turn, parts.limits.tool_result_limit)
     focus = turn.new_messages or turn.requested
     answers: dict[str, Answer] = {}
 

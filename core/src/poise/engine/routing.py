@@ -10,7 +10,7 @@ import anyio
 
 from poise.engine.account import Account
 from poise.engine.settings import EngineLimits
-from poise.engine.spans import ITEMS, MODEL, MODEL_NAME, OPERATION, ROUTE, span
+from poise.engine.spans import ITEMS, MODEL, MODEL_NAME, OPERATION, ROUTE
 from poise.errors import (
     ConfigError,
     MalformedReplyError,
@@ -20,6 +20,7 @@ from poise.errors import (
 )
 from poise.hooks.caller import HookCaller, log_failure
 from poise.hooks.offers import Offers, Supplier
+from poise.hooks.tracing import span
 from poise.ports.models import DecisionModel, Embedder, ModelProvider
 from poise.turn.context import TurnContext
 from poise.turn.ledger import RequestLine

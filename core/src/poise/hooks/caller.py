@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
-from opentelemetry.trace import StatusCode, get_tracer
 
 from poise.errors import HookError
+from poise.hooks.tracing import span
 from poise.turn.control import Bail, Contribution, Skip
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,6 @@ class HookCaller:
         self._implementations = implementations
         self._agents = dict(agents or {})
         self._known: dict[str, Sequence[Implementation]] = {}
-        self._tracer = get_tracer("poise")
 
     def has(self, hook: str) -> bool:
         """Say whether anybody implements `hook`."""
@@ -105,20 +104,10 @@ class HookCaller:
     async def _call(
         self, implementation: Implementation, hook: str, arguments: dict[str, Any]
     ) -> Any:  # whatever the plugin returned; checked by the caller
-        # An exception leaves its type in the span and not its words: they may quote a customer.
-        with self._tracer.start_as_current_span(
-            f"poise.hook.{hook}",
-            attributes={"poise.plugin": implementation.plugin},
-            record_exception=False,
-            set_status_on_exception=False,
-        ) as span:
-            try:
-                return await implementation.function(
-                    **{name: arguments[name] for name in implementation.arguments}
-                )
-            except Exception as exc:
-                span.set_status(StatusCode.ERROR, type(exc).__name__)
-                raise
+        with span(f"poise.hook.{hook}", {"poise.plugin": implementation.plugin}):
+            return await implementation.function(
+                **{name: arguments[name] for name in implementation.arguments}
+            )
 
     def _serving(self, hook: str, arguments: Mapping[str, Any]) -> Sequence[Implementation]:
         found = self._of(hook)
