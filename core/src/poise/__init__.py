@@ -10,82 +10,260 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from poise.errors import (
+        AuthenticationError,
         ConfigError,
         ConflictError,
+        ContextTooLongError,
         ContractError,
         DuplicateKeyError,
         DuplicateOfferError,
         HookError,
+        InvalidRequestError,
         InvalidValueError,
         InvalidVerdictError,
         MalformedReplyError,
         NotFoundError,
+        OverQuotaError,
         PluginLoadError,
         PoiseError,
         ProviderError,
         ProviderTimeoutError,
+        ProviderUnavailableError,
+        RateLimitedError,
+        RefusedError,
+        SpendingLimitError,
         StaleFenceError,
         StoreError,
+        TruncatedError,
+        UnknownModelError,
         UnknownOfferError,
         UnservedRouteError,
     )
-    from poise.hooks.findings import Finding, Severity
-    from poise.hooks.markers import hookimpl, hookspec
-    from poise.hooks.offers import Offers, Sections
-    from poise.ports.composition import Composer, TermFinder
-    from poise.ports.discovery import Annotator, Discoverer, Progress
-    from poise.ports.matching import Matcher, Planner, Resolver
-    from poise.ports.models import DecisionModel, Embedder, ModelProvider
-    from poise.ports.runtime import Bus, ConversationEngine, Dispatcher
-    from poise.ports.stores import ArtifactStore, Page, Repository, SessionStore, Stores
-    from poise.ports.tools import Extractor, ToolCaller, ToolService
-    from poise.sdk.agent import Agent
-    from poise.sdk.annotations import ToolParameter
-    from poise.sdk.application import Application, Server
-    from poise.sdk.options import MATCH_ALWAYS
-    from poise.sdk.rules import Guideline, Observation, Policy, RuleHandle
-    from poise.sdk.session import Reply, Session
-    from poise.sdk.tags import all_of, any_of
-    from poise.sdk.tool import DeclaredTool, tool
-    from poise.sdk.variables import Variable
-    from poise.turn.context import StashKey, TurnContext
-    from poise.turn.control import Bail, Contribution, Skip, Skippable
-    from poise.turn.fates import Fate
-    from poise.turn.ledger import Ledger, LedgerLine
-    from poise.turn.speech import Message
-    from poise.turn.tooling import ToolOutcome
-    from poise.turn.verdicts import Verdict, VerdictKind
-    from poise.values.agents import CompositionMode, Effort, OutputMode
-    from poise.values.canned import CannedResponse, Role
-    from poise.values.catalog import CatalogSnapshot
-    from poise.values.customers import Customer, Tag
-    from poise.values.events import Event, EventKind, NewEvent, Source, Status
-    from poise.values.relationships import DependencyMode
-    from poise.values.rules import Rule, RuleKind, WayIn, Weight
-    from poise.values.scope import Scope
-    from poise.values.sessions import SessionMode
-    from poise.values.terms import Term
-    from poise.values.tools import ArgumentSource, ToolCall, ToolContext, ToolResult
+    from poise.hooks.cards import (
+        Cards,
+    )
+    from poise.hooks.findings import (
+        Finding,
+        Severity,
+    )
+    from poise.hooks.markers import (
+        hookimpl,
+        hookspec,
+    )
+    from poise.hooks.offers import (
+        Offers,
+        Sections,
+    )
+    from poise.ports.composition import (
+        Composer,
+        TermFinder,
+    )
+    from poise.ports.discovery import (
+        Annotator,
+        Discoverer,
+        Progress,
+    )
+    from poise.ports.matching import (
+        Matcher,
+        Planner,
+        Resolver,
+    )
+    from poise.ports.models import (
+        DecisionModel,
+        Embedder,
+        ModelProvider,
+        Moderator,
+        PriceTable,
+        Providers,
+        StructuredGenerator,
+        TextGenerator,
+    )
+    from poise.ports.runtime import (
+        Bus,
+        ConversationEngine,
+        Dispatcher,
+    )
+    from poise.ports.stores import (
+        ArtifactStore,
+        Page,
+        Repository,
+        SessionStore,
+        Stores,
+    )
+    from poise.ports.tools import (
+        Extractor,
+        ToolCaller,
+        ToolService,
+    )
+    from poise.sdk.agent import (
+        Agent,
+    )
+    from poise.sdk.annotations import (
+        ToolParameter,
+    )
+    from poise.sdk.application import (
+        Application,
+        Server,
+    )
+    from poise.sdk.options import (
+        MATCH_ALWAYS,
+    )
+    from poise.sdk.rules import (
+        Guideline,
+        Observation,
+        Policy,
+        RuleHandle,
+    )
+    from poise.sdk.session import (
+        Reply,
+        Session,
+    )
+    from poise.sdk.tags import (
+        all_of,
+        any_of,
+    )
+    from poise.sdk.tool import (
+        DeclaredTool,
+        tool,
+    )
+    from poise.sdk.variables import (
+        Variable,
+    )
+    from poise.turn.cards import (
+        ModelCard,
+        Price,
+        SizeClass,
+    )
+    from poise.turn.context import (
+        StashKey,
+        TurnContext,
+    )
+    from poise.turn.control import (
+        Bail,
+        Contribution,
+        Skip,
+        Skippable,
+    )
+    from poise.turn.fates import (
+        Fate,
+    )
+    from poise.turn.generation import (
+        Finish,
+        Generation,
+        GenerationOptions,
+        ModelCall,
+        Moderation,
+        Reasoning,
+        StructuredReply,
+        TextChunk,
+        ToolSpec,
+        Usage,
+    )
+    from poise.turn.ledger import (
+        Ledger,
+        LedgerLine,
+    )
+    from poise.turn.models import (
+        Answer,
+        Capability,
+        DecisionRequest,
+        Probability,
+        Question,
+        TurnModels,
+    )
+    from poise.turn.prompts import (
+        Cut,
+        Prompt,
+        Section,
+        Stability,
+    )
+    from poise.turn.schemas import (
+        Schema,
+    )
+    from poise.turn.speech import (
+        Message,
+    )
+    from poise.turn.tooling import (
+        ToolOutcome,
+    )
+    from poise.turn.verdicts import (
+        Verdict,
+        VerdictKind,
+    )
+    from poise.values.agents import (
+        CompositionMode,
+        Effort,
+        OutputMode,
+    )
+    from poise.values.canned import (
+        CannedResponse,
+        Role,
+    )
+    from poise.values.catalog import (
+        CatalogSnapshot,
+    )
+    from poise.values.customers import (
+        Customer,
+        Tag,
+    )
+    from poise.values.events import (
+        Event,
+        EventKind,
+        NewEvent,
+        Source,
+        Status,
+    )
+    from poise.values.relationships import (
+        DependencyMode,
+    )
+    from poise.values.rules import (
+        Rule,
+        RuleKind,
+        WayIn,
+        Weight,
+    )
+    from poise.values.scope import (
+        Scope,
+    )
+    from poise.values.sessions import (
+        SessionMode,
+    )
+    from poise.values.terms import (
+        Term,
+    )
+    from poise.values.tools import (
+        ArgumentSource,
+        ToolCall,
+        ToolContext,
+        ToolResult,
+    )
 
 __all__ = [  # noqa: RUF022 - in plain order, as the layout test has it
     "Agent",
     "Annotator",
+    "Answer",
     "Application",
     "ArgumentSource",
     "ArtifactStore",
+    "AuthenticationError",
     "Bail",
     "Bus",
     "CannedResponse",
+    "Capability",
+    "Cards",
     "CatalogSnapshot",
     "Composer",
     "CompositionMode",
     "ConfigError",
     "ConflictError",
+    "ContextTooLongError",
     "ContractError",
     "Contribution",
     "ConversationEngine",
     "Customer",
+    "Cut",
     "DecisionModel",
+    "DecisionRequest",
     "DeclaredTool",
     "DependencyMode",
     "Discoverer",
@@ -99,8 +277,12 @@ __all__ = [  # noqa: RUF022 - in plain order, as the layout test has it
     "Extractor",
     "Fate",
     "Finding",
+    "Finish",
+    "Generation",
+    "GenerationOptions",
     "Guideline",
     "HookError",
+    "InvalidRequestError",
     "InvalidValueError",
     "InvalidVerdictError",
     "Ledger",
@@ -109,20 +291,35 @@ __all__ = [  # noqa: RUF022 - in plain order, as the layout test has it
     "MalformedReplyError",
     "Matcher",
     "Message",
+    "ModelCall",
+    "ModelCard",
     "ModelProvider",
+    "Moderation",
+    "Moderator",
     "NewEvent",
     "NotFoundError",
     "Observation",
     "Offers",
     "OutputMode",
+    "OverQuotaError",
     "Page",
     "Planner",
     "PluginLoadError",
     "PoiseError",
     "Policy",
+    "Price",
+    "PriceTable",
+    "Probability",
     "Progress",
+    "Prompt",
     "ProviderError",
     "ProviderTimeoutError",
+    "ProviderUnavailableError",
+    "Providers",
+    "Question",
+    "RateLimitedError",
+    "Reasoning",
+    "RefusedError",
     "Reply",
     "Repository",
     "Resolver",
@@ -130,24 +327,33 @@ __all__ = [  # noqa: RUF022 - in plain order, as the layout test has it
     "Rule",
     "RuleHandle",
     "RuleKind",
+    "Schema",
     "Scope",
+    "Section",
     "Sections",
     "Server",
     "Session",
     "SessionMode",
     "SessionStore",
     "Severity",
+    "SizeClass",
     "Skip",
     "Skippable",
     "Source",
+    "SpendingLimitError",
+    "Stability",
     "StaleFenceError",
     "StashKey",
     "Status",
     "StoreError",
     "Stores",
+    "StructuredGenerator",
+    "StructuredReply",
     "Tag",
     "Term",
     "TermFinder",
+    "TextChunk",
+    "TextGenerator",
     "ToolCall",
     "ToolCaller",
     "ToolContext",
@@ -155,9 +361,14 @@ __all__ = [  # noqa: RUF022 - in plain order, as the layout test has it
     "ToolParameter",
     "ToolResult",
     "ToolService",
+    "ToolSpec",
+    "TruncatedError",
     "TurnContext",
+    "TurnModels",
+    "UnknownModelError",
     "UnknownOfferError",
     "UnservedRouteError",
+    "Usage",
     "Variable",
     "Verdict",
     "VerdictKind",
@@ -172,62 +383,205 @@ __all__ = [  # noqa: RUF022 - in plain order, as the layout test has it
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "poise.errors": (
+        "AuthenticationError",
         "ConfigError",
         "ConflictError",
+        "ContextTooLongError",
         "ContractError",
         "DuplicateKeyError",
         "DuplicateOfferError",
         "HookError",
+        "InvalidRequestError",
         "InvalidValueError",
         "InvalidVerdictError",
         "MalformedReplyError",
         "NotFoundError",
+        "OverQuotaError",
         "PluginLoadError",
         "PoiseError",
         "ProviderError",
         "ProviderTimeoutError",
+        "ProviderUnavailableError",
+        "RateLimitedError",
+        "RefusedError",
+        "SpendingLimitError",
         "StaleFenceError",
         "StoreError",
+        "TruncatedError",
+        "UnknownModelError",
         "UnknownOfferError",
         "UnservedRouteError",
     ),
-    "poise.hooks.findings": ("Finding", "Severity"),
-    "poise.hooks.markers": ("hookimpl", "hookspec"),
-    "poise.hooks.offers": ("Offers", "Sections"),
-    "poise.ports.composition": ("Composer", "TermFinder"),
-    "poise.ports.discovery": ("Annotator", "Discoverer", "Progress"),
-    "poise.ports.matching": ("Matcher", "Planner", "Resolver"),
-    "poise.ports.models": ("DecisionModel", "Embedder", "ModelProvider"),
-    "poise.ports.runtime": ("Bus", "ConversationEngine", "Dispatcher"),
-    "poise.ports.stores": ("ArtifactStore", "Page", "Repository", "SessionStore", "Stores"),
-    "poise.ports.tools": ("Extractor", "ToolCaller", "ToolService"),
+    "poise.hooks.cards": ("Cards",),
+    "poise.hooks.findings": (
+        "Finding",
+        "Severity",
+    ),
+    "poise.hooks.markers": (
+        "hookimpl",
+        "hookspec",
+    ),
+    "poise.hooks.offers": (
+        "Offers",
+        "Sections",
+    ),
+    "poise.ports.composition": (
+        "Composer",
+        "TermFinder",
+    ),
+    "poise.ports.discovery": (
+        "Annotator",
+        "Discoverer",
+        "Progress",
+    ),
+    "poise.ports.matching": (
+        "Matcher",
+        "Planner",
+        "Resolver",
+    ),
+    "poise.ports.models": (
+        "DecisionModel",
+        "Embedder",
+        "ModelProvider",
+        "Moderator",
+        "PriceTable",
+        "Providers",
+        "StructuredGenerator",
+        "TextGenerator",
+    ),
+    "poise.ports.runtime": (
+        "Bus",
+        "ConversationEngine",
+        "Dispatcher",
+    ),
+    "poise.ports.stores": (
+        "ArtifactStore",
+        "Page",
+        "Repository",
+        "SessionStore",
+        "Stores",
+    ),
+    "poise.ports.tools": (
+        "Extractor",
+        "ToolCaller",
+        "ToolService",
+    ),
     "poise.sdk.agent": ("Agent",),
     "poise.sdk.annotations": ("ToolParameter",),
-    "poise.sdk.application": ("Application", "Server"),
+    "poise.sdk.application": (
+        "Application",
+        "Server",
+    ),
     "poise.sdk.options": ("MATCH_ALWAYS",),
-    "poise.sdk.rules": ("Guideline", "Observation", "Policy", "RuleHandle"),
-    "poise.sdk.session": ("Reply", "Session"),
-    "poise.sdk.tags": ("all_of", "any_of"),
-    "poise.sdk.tool": ("DeclaredTool", "tool"),
+    "poise.sdk.rules": (
+        "Guideline",
+        "Observation",
+        "Policy",
+        "RuleHandle",
+    ),
+    "poise.sdk.session": (
+        "Reply",
+        "Session",
+    ),
+    "poise.sdk.tags": (
+        "all_of",
+        "any_of",
+    ),
+    "poise.sdk.tool": (
+        "DeclaredTool",
+        "tool",
+    ),
     "poise.sdk.variables": ("Variable",),
-    "poise.turn.context": ("StashKey", "TurnContext"),
-    "poise.turn.control": ("Bail", "Contribution", "Skip", "Skippable"),
+    "poise.turn.cards": (
+        "ModelCard",
+        "Price",
+        "SizeClass",
+    ),
+    "poise.turn.context": (
+        "StashKey",
+        "TurnContext",
+    ),
+    "poise.turn.control": (
+        "Bail",
+        "Contribution",
+        "Skip",
+        "Skippable",
+    ),
     "poise.turn.fates": ("Fate",),
-    "poise.turn.ledger": ("Ledger", "LedgerLine"),
+    "poise.turn.generation": (
+        "Finish",
+        "Generation",
+        "GenerationOptions",
+        "ModelCall",
+        "Moderation",
+        "Reasoning",
+        "StructuredReply",
+        "TextChunk",
+        "ToolSpec",
+        "Usage",
+    ),
+    "poise.turn.ledger": (
+        "Ledger",
+        "LedgerLine",
+    ),
+    "poise.turn.models": (
+        "Answer",
+        "Capability",
+        "DecisionRequest",
+        "Probability",
+        "Question",
+        "TurnModels",
+    ),
+    "poise.turn.prompts": (
+        "Cut",
+        "Prompt",
+        "Section",
+        "Stability",
+    ),
+    "poise.turn.schemas": ("Schema",),
     "poise.turn.speech": ("Message",),
     "poise.turn.tooling": ("ToolOutcome",),
-    "poise.turn.verdicts": ("Verdict", "VerdictKind"),
-    "poise.values.agents": ("CompositionMode", "Effort", "OutputMode"),
-    "poise.values.canned": ("CannedResponse", "Role"),
+    "poise.turn.verdicts": (
+        "Verdict",
+        "VerdictKind",
+    ),
+    "poise.values.agents": (
+        "CompositionMode",
+        "Effort",
+        "OutputMode",
+    ),
+    "poise.values.canned": (
+        "CannedResponse",
+        "Role",
+    ),
     "poise.values.catalog": ("CatalogSnapshot",),
-    "poise.values.customers": ("Customer", "Tag"),
-    "poise.values.events": ("Event", "EventKind", "NewEvent", "Source", "Status"),
+    "poise.values.customers": (
+        "Customer",
+        "Tag",
+    ),
+    "poise.values.events": (
+        "Event",
+        "EventKind",
+        "NewEvent",
+        "Source",
+        "Status",
+    ),
     "poise.values.relationships": ("DependencyMode",),
-    "poise.values.rules": ("Rule", "RuleKind", "WayIn", "Weight"),
+    "poise.values.rules": (
+        "Rule",
+        "RuleKind",
+        "WayIn",
+        "Weight",
+    ),
     "poise.values.scope": ("Scope",),
     "poise.values.sessions": ("SessionMode",),
     "poise.values.terms": ("Term",),
-    "poise.values.tools": ("ArgumentSource", "ToolCall", "ToolContext", "ToolResult"),
+    "poise.values.tools": (
+        "ArgumentSource",
+        "ToolCall",
+        "ToolContext",
+        "ToolResult",
+    ),
 }
 """Where each name lives."""
 

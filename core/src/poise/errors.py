@@ -12,6 +12,8 @@ PoiseError
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import attrs
 
 
@@ -175,25 +177,102 @@ class StaleFenceError(StoreError):
 
 @attrs.define
 class ProviderError(PoiseError):
-    """A model provider failed; says which one, for which route, and what mends it."""
+    """A model provider failed; says which one, for which route, and what mends it.
+
+    Attributes:
+        provider: The provider's name.
+        model: The model's.
+        route: What it was asked for; a provider leaves it empty, the router fills it in.
+        reason: What went wrong, and the mend; never holds a key.
+        retry_after: Seconds that the provider asked to wait, where it did.
+    """
+
+    is_retryable: ClassVar[bool] = False
+    """Whether the same request may succeed a moment later."""
 
     provider: str
     model: str
     route: str
     reason: str
+    retry_after: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.provider}:{self.model} on route {self.route}: {self.reason}"
+        on = f" on route {self.route}" if self.route else ""
+        return f"{self.provider}:{self.model}{on}: {self.reason}"
 
 
 @attrs.define
 class ProviderTimeoutError(ProviderError):
     """The provider did not answer before the deadline."""
 
+    is_retryable: ClassVar[bool] = True
+
+
+@attrs.define
+class ProviderUnavailableError(ProviderError):
+    """The provider can't be reached, is overloaded, failed inside, or hung up midway."""
+
+    is_retryable: ClassVar[bool] = True
+
+
+@attrs.define
+class RateLimitedError(ProviderError):
+    """The provider wants fewer requests; `retry_after` says when, where it says so."""
+
+    is_retryable: ClassVar[bool] = True
+
+
+@attrs.define
+class OverQuotaError(ProviderError):
+    """The account is out of credit or over its quota: waiting does not help."""
+
+
+@attrs.define
+class AuthenticationError(ProviderError):
+    """The provider refuses the key, or there is none."""
+
+
+@attrs.define
+class UnknownModelError(ProviderError):
+    """The provider has no such model, or this key may not use it."""
+
+
+@attrs.define
+class InvalidRequestError(ProviderError):
+    """The provider refuses the request as it is."""
+
+
+@attrs.define
+class ContextTooLongError(ProviderError):
+    """The prompt does not fit the model's window.
+
+    Attributes:
+        sent: Tokens that it had, where known.
+        limit: Tokens that the model takes, where known.
+    """
+
+    sent: int | None = None
+    limit: int | None = None
+
+
+@attrs.define
+class RefusedError(ProviderError):
+    """The model declined to answer; `reason` quotes it."""
+
+
+@attrs.define
+class TruncatedError(ProviderError):
+    """The answer did not fit the output limit."""
+
 
 @attrs.define
 class MalformedReplyError(ProviderError):
     """The provider answered with something that its contract forbids."""
+
+
+@attrs.define
+class SpendingLimitError(ProviderError):
+    """A limit on spending is reached: models that cost nothing are the only ones asked."""
 
 
 @attrs.define

@@ -16,10 +16,12 @@ from poise.engine.parts import Parts
 from poise.engine.routing import ModelRoutes, RoutedModels
 from poise.engine.settings import EngineLimits
 from poise.hooks.caller import HookCaller
+from poise.hooks.cards import Cards
 from poise.hooks.offers import Offers
 from poise.ports.composition import Composer, TermFinder
 from poise.ports.discovery import Annotator, Discoverer
 from poise.ports.matching import Matcher, Planner, Resolver
+from poise.ports.models import Providers
 from poise.ports.runtime import Bus, ConversationEngine, Dispatcher
 from poise.ports.stores import ArtifactStore, Stores
 from poise.ports.tools import Extractor, ToolCaller, ToolService
@@ -65,7 +67,12 @@ def core_offers(offers: Offers) -> None:
 
 
 def build(
-    config: Config, offers: Offers, hooks: HookCaller, *, overrides: Overrides | None = None
+    config: Config,
+    offers: Offers,
+    hooks: HookCaller,
+    *,
+    cards: Cards | None = None,
+    overrides: Overrides | None = None,
 ) -> Wiring:
     """Return the wiring of one application; nothing is made before it is asked for.
 
@@ -73,6 +80,7 @@ def build(
         config: Settings, read and checked.
         offers: What the plugins offer.
         hooks: The caller of turn hooks.
+        cards: What plugins say of models.
         overrides: Instances to use instead.
     """
     container = ExplicitContainer()
@@ -92,6 +100,7 @@ def build(
     container[Config] = config
     container[Offers] = offers
     container[HookCaller] = hooks
+    container[Cards] = cards or Cards()
     container[EngineLimits] = config.limits()
     choose(Stores, config.stores)
     choose(Annotator, config.annotator)
@@ -105,6 +114,7 @@ def build(
     choose(Dispatcher, config.dispatcher)
     container[ArtifactStore] = Singleton(lambda c: c[Stores].artifacts)  # type: ignore[type-abstract]
     container[ModelRoutes] = Singleton(lambda: ModelRoutes(config.models, offers, wiring))
+    container[Providers] = Singleton(lambda c: c[ModelRoutes])  # type: ignore[type-abstract]
     container[RoutedModels] = Singleton(
         lambda c: RoutedModels(c[ModelRoutes], hooks, c[EngineLimits])
     )

@@ -17,6 +17,7 @@ from poise.app.implementations import implementations_of
 from poise.errors import ConfigError, DuplicateOfferError, HookError, PluginLoadError, PoiseError
 from poise.hooks import specs
 from poise.hooks.caller import Implementation
+from poise.hooks.cards import Cards
 from poise.hooks.markers import PROJECT
 from poise.hooks.offers import Offers, Sections
 
@@ -110,6 +111,7 @@ class PluginManager:
     ) -> None:
         self.offers = Offers()
         self.sections = Sections()
+        self.cards = Cards()
         self._strict = strict
         self._order = tuple(order)
         self._blocked = frozenset(blocked)
@@ -219,6 +221,7 @@ class PluginManager:
     def _ask(self, plugin: Plugin) -> None:
         self._start(plugin, "poise_config", "sections", self.sections.of_plugin(plugin.name))
         self._start(plugin, "poise_provide", "offers", self.offers.of_plugin(plugin.name))
+        self._start(plugin, "poise_models", "cards", self.cards.of_plugin(plugin.name))
 
     def _start(self, plugin: Plugin, hook: str, argument: str, value: Any) -> None:
         # `value` is the plugin's own view of what is collected

@@ -78,7 +78,7 @@ class Runtime:
         self.plugins = plugins
         self.hooks = HookCaller(plugins.implementations, config.plugins.agents)
         core_offers(plugins.offers.of_plugin("poise"))
-        wiring = build(config, plugins.offers, self.hooks, overrides=overrides)
+        wiring = build(config, plugins.offers, self.hooks, cards=plugins.cards, overrides=overrides)
         self.clock: Clock = wiring.supply(Clock)
         self.ids: IdSource = wiring.supply(IdSource)
         self.stores: Stores = wiring.supply(Stores)

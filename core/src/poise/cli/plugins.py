@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from poise.app.plugins import PluginReport
 
 
-_START_UP = ("poise_config", "poise_provide")
+_START_UP = ("poise_config", "poise_provide", "poise_models")
 """Hooks that say nothing by themselves: what they bring is listed."""
 
 

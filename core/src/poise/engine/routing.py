@@ -21,10 +21,11 @@ from poise.errors import (
 from poise.hooks.caller import HookCaller, log_failure
 from poise.hooks.offers import Offers, Supplier
 from poise.hooks.tracing import span
-from poise.ports.models import DecisionModel, Embedder, ModelProvider
+from poise.ports.models import DecisionModel, Embedder, ModelProvider, Providers
 from poise.turn.context import TurnContext
 from poise.turn.ledger import RequestLine
 from poise.turn.models import Answer, Capability, DecisionRequest, Probability, TurnModels
+from poise.turn.prompts import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -41,7 +42,7 @@ _PORTS: Mapping[Capability, type] = {
 }
 
 
-class ModelRoutes:
+class ModelRoutes(Providers):
     """The models of one application, each made when it is first needed.
 
     Args:
@@ -69,7 +70,7 @@ class ModelRoutes:
         provider = self._offers.default(ModelProvider)
         if provider is None:
             return None
-        models = self._provider(provider.name).models(capability)
+        models = self.get(provider.name).models(capability)
         return f"{provider.name}:{models[0]}" if models else None
 
     def embedder(self, route: str) -> tuple[str, Embedder]:
@@ -113,12 +114,12 @@ class ModelRoutes:
                 _PORTS[capability], name, self._using
             )
             return made
-        served = self._provider(provider)
+        served = self.get(provider)
         if capability is Capability.EMBED:
             return served.embedder(model)
         return served.decision_model(model)
 
-    def _provider(self, name: str) -> ModelProvider:
+    def get(self, name: str) -> ModelProvider:
         made = self._providers.get(name)
         if made is None:
             made = self._providers[name] = self._offers.make(ModelProvider, name, self._using)
@@ -175,7 +176,7 @@ class RoutedModels(TurnModels):
             return np.zeros((0, model.dimensions), dtype=np.float32)
         return np.stack([self._vectors[name, text] for text in texts])
 
-    async def warm(self, *, route: str = "embed") -> None:
+    async def warm(self, *, route: str = "embed", prompt: Prompt | None = None) -> None:
         await self._routes.embedder(route)[1].warm()
 
     async def _embed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from poise.hooks.cards import Cards
 from poise.hooks.findings import Finding
 from poise.hooks.markers import hookspec
 from poise.hooks.offers import Offers, Sections
@@ -31,6 +32,16 @@ def poise_config(sections: Sections) -> None:
 @hookspec
 def poise_provide(offers: Offers) -> None:
     """Offer implementations of ports.
+
+    Order: by plugin name. Failure: the start fails and names the plugin. Since: 0.1
+    """
+
+
+@hookspec
+def poise_models(cards: Cards) -> None:
+    """Say what is known of models: limits, classes, capabilities, prices; best from a data file.
+
+    A plugin may say it of any provider's models, its own or not.
 
     Order: by plugin name. Failure: the start fails and names the plugin. Since: 0.1
     """

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from poise.turn.models import Answer, Capability, DecisionRequest, TurnModels
+from poise.turn.prompts import Prompt
 from poise.values.ids import digest
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class ScriptedModels(TurnModels):
         self.embedded.append(tuple(texts))
         return scripted_vectors(texts, self._dimensions)
 
-    async def warm(self, *, route: str = "embed") -> None:
+    async def warm(self, *, route: str = "embed", prompt: Prompt | None = None) -> None:
         return None
 
     async def decide(self, route: str, request: DecisionRequest) -> Sequence[Answer]:

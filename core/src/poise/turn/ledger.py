@@ -59,6 +59,14 @@ class RequestLine:
         items: How many texts or questions it carried.
         milliseconds: How long it took.
         error: What went wrong, if anything.
+        attempt: Which try of this use it was, from 1: retries, repairs and fallbacks count on.
+        way: How it was asked: `embedding`, `decision`, `structured`, `prompted` (for JSON, in
+            words), `text`, `moderation`, `warming`.
+        note: Why this model or this way, where it is not the first choice.
+        fresh: Input tokens that no cache held, where the provider says so.
+        cached: Input tokens read from a cache.
+        output: Tokens generated.
+        cost: In US dollars, where the price is known.
     """
 
     route: str
@@ -66,6 +74,13 @@ class RequestLine:
     items: int
     milliseconds: float
     error: str | None = None
+    attempt: int = 1
+    way: str = ""
+    note: str = ""
+    fresh: int | None = None
+    cached: int | None = None
+    output: int | None = None
+    cost: float | None = None
 
 
 @attrs.frozen

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
-from poise.errors import InvalidValueError
+from poise.errors import InvalidValueError, UnservedRouteError
 from poise.turn.prompts import Prompt
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from pydantic import BaseModel
+
+    from poise.turn.generation import Generation, GenerationOptions, Moderation, TextChunk
+
+M = TypeVar("M", bound="BaseModel")
 
 
 class Capability(Enum):
     """What a model can be asked for."""
 
-    EMBED = "embed"
-    DECIDE = "decide"
+    EMBED = "embedding"
+    DECIDE = "decision"
+    STRUCTURED = "structured"
+    TEXT = "text"
+    MODERATE = "moderation"
 
 
 @attrs.frozen
@@ -57,11 +65,15 @@ class DecisionRequest:
         state: What is known: the turn's prompt.
         focus: The texts to be judged, verbatim: the customer's new messages.
         questions: Ids are unique.
+        task: How the questions are to be read, for models that read language.
+        explain: Whether a reason is wanted with each answer.
     """
 
     state: Prompt
     focus: tuple[str, ...]
     questions: tuple[Question, ...]
+    task: str = ""
+    explain: bool = False
 
     def __attrs_post_init__(self) -> None:
         ids = [question.id for question in self.questions]
@@ -106,9 +118,59 @@ class Answer:
 class TurnModels(ABC):
     """The only way to a model: finds it by route, keeps deadlines, writes the ledger and the span.
 
-    Inside a turn it is `turn.models`, bound to that turn. Outside (indexing) the container hands
-    out the same object unbound.
+    It also retries what may be retried, falls back, repairs malformed answers, fits prompts to
+    the model's window, and keeps to the limits on spending. Inside a turn it is `turn.models`,
+    bound to that turn. Outside (indexing) the container hands out the same object unbound.
     """
+
+    async def ask(
+        self,
+        route: str,
+        prompt: Prompt,
+        schema: type[M],
+        *,
+        options: GenerationOptions | None = None,
+    ) -> Generation[M]:
+        """Return a validated instance of `schema`, a pydantic model.
+
+        Its JSON schema must lie within the subset of `turn.schemas`; fields are asked for in
+        their order. Extra fields of an answer are ignored where the model allows it.
+
+        Raises:
+            InvalidValueError: The schema can't be asked for.
+            RefusedError: The model declined.
+            TruncatedError: The answer did not fit the output limit.
+            MalformedReplyError: No model gave a valid answer, repairs included.
+            ProviderError: All models of the route failed; the error is the last one's.
+            UnservedRouteError: No model serves the route.
+        """
+        raise _unserved(route, Capability.STRUCTURED)
+
+    def write(
+        self, route: str, prompt: Prompt, *, options: GenerationOptions | None = None
+    ) -> AsyncIterator[TextChunk]:
+        """Yield the model's words as they come; the last chunk has a `finish`.
+
+        Until the first words, a failure is retried and falls back like any other; afterwards it
+        is raised. Close the iterator to stop the model.
+
+        Raises:
+            ProviderError: As `ask`, while iterating; a refusal and a truncation are outcomes on
+                the last chunk.
+            UnservedRouteError: No model serves the route.
+        """
+        raise _unserved(route, Capability.TEXT)
+
+    async def moderate(
+        self, texts: Sequence[str], *, route: str = "screen"
+    ) -> Sequence[Moderation]:
+        """Return what a moderation model says of each text, in their order.
+
+        Raises:
+            ProviderError: The model failed or ran out of time.
+            UnservedRouteError: No model serves the route.
+        """
+        raise _unserved(route, Capability.MODERATE)
 
     @abstractmethod
     async def embed(self, texts: Sequence[str], *, route: str = "embed") -> NDArray[np.float32]:
@@ -120,8 +182,8 @@ class TurnModels(ABC):
         """
 
     @abstractmethod
-    async def warm(self, *, route: str = "embed") -> None:
-        """Let the model of a route get ready.
+    async def warm(self, *, route: str = "embed", prompt: Prompt | None = None) -> None:
+        """Let the model of a route get ready: load it, or cache what `prompt` begins with.
 
         Raises:
             ProviderError: It can't.
@@ -148,3 +210,7 @@ class TurnModels(ABC):
         Raises:
             UnservedRouteError: No model serves the route.
         """
+
+
+def _unserved(route: str, capability: Capability) -> UnservedRouteError:
+    return UnservedRouteError("none", "none", route, f"nothing here does {capability.value}")

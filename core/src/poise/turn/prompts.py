@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import Enum, IntEnum
+from itertools import groupby
 
 import attrs
 
@@ -15,6 +16,14 @@ class Stability(IntEnum):
     TURN = 2
 
 
+class Cut(Enum):
+    """What is left out of a section when the budget is short."""
+
+    WHOLE = "whole"
+    OLDEST_LINES = "oldest_lines"
+    NOTHING = "nothing"
+
+
 @attrs.frozen
 class Section:
     """A named piece of a prompt.
@@ -24,12 +33,15 @@ class Section:
         text: What the model reads.
         stability: Where it is laid out.
         priority: What is left out first when the budget is short: lower goes first.
+        cut: WHOLE: all of it goes. OLDEST_LINES: lines go from the second on (the first is the
+            heading), and all of it last. NOTHING: the request fails before it goes.
     """
 
     name: str
     text: str
     stability: Stability
     priority: int = 0
+    cut: Cut = Cut.WHOLE
 
 
 @attrs.frozen
@@ -48,3 +60,15 @@ class Prompt:
     def text(self) -> str:
         """The whole prompt as one text."""
         return "\n\n".join(section.text for section in self.sections)
+
+    @property
+    def blocks(self) -> tuple[tuple[Stability, str], ...]:
+        """The text in one piece per stability, most stable first: where caches may be cut."""
+        return tuple(
+            (stability, "\n\n".join(section.text for section in sections))
+            for stability, sections in groupby(self.sections, lambda each: each.stability)
+        )
+
+    def followed_by(self, *sections: Section) -> Prompt:
+        """Return this prompt with more sections, each laid out after those of its stability."""
+        return Prompt.of(*self.sections, *sections)
