@@ -114,21 +114,13 @@ async def test_embedder_that_fails_on_a_turn_degrades_it_and_the_next_turn_works
         await shop.still_serves(session)
 
 
-class TooFew(ScriptedDecisionModel):
-    """Answers fewer questions than it was asked."""
-
-    async def decide(self, request: DecisionRequest) -> Sequence[Probability]:
-        return (await super().decide(request))[:-1]
-
-
 @pytest.mark.parametrize(
     "decisions",
     [
         ScriptedDecisionModel(discoverys_own, failures=[ProviderError("p", "m", "r", "down")]),
         ScriptedDecisionModel(discoverys_own, failures=[ValueError("odd")]),
-        TooFew(discoverys_own),
     ],
-    ids=["provider error", "any error", "too few answers"],
+    ids=["provider error", "any error"],
 )
 async def test_decision_model_that_fails_leaves_rules_undecided_and_never_says_no(
     open_application: Open, shop: Any, decisions: ScriptedDecisionModel
@@ -145,6 +137,34 @@ async def test_decision_model_that_fails_leaves_rules_undecided_and_never_says_n
         assert "matching" in degraded(reply)
         assert shop.calls == []
         assert_session_laws(await session.events())
+
+
+class TooFew(ScriptedDecisionModel):
+    """Answers fewer questions than it was asked."""
+
+    async def decide(self, request: DecisionRequest) -> Sequence[Probability]:
+        return (await super().decide(request))[:-1]
+
+
+async def test_missing_verdicts_are_asked_for_again_and_what_stays_missing_is_undecided(
+    open_application: Open, shop: Any
+) -> None:
+    """B-006."""
+    decisions = TooFew(discoverys_own)
+    async with open_application(ScriptedParts(decisions=decisions)) as app:
+        session = await app.open_session(await shop.open(app))
+
+        reply = await session.say("open? balance? freeze?")
+
+        first, second = decisions.requests[:2]
+        assert [each.id for each in second.questions] == [first.questions[-1].id]
+        assert reply.ledger is not None
+        fates = {line.subject: line.fate for line in reply.ledger.lines}
+        missing = first.questions[-1].id
+        assert fates.pop(missing) == "undecided"
+        assert set(fates.values()) == {"matched"}
+        (noted,) = (line.note for line in reply.ledger.requests if line.attempt == 2)
+        assert noted == "asks again for 1 missing answers"
 
 
 # -- tools --

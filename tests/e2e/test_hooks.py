@@ -45,14 +45,16 @@ ORDER = [
     "on_acknowledged",
     "on_preparing",
     "on_preparation_iteration_start",
-    "on_model_response",  # the message is embedded
+    "on_model_request",  # the message is embedded
+    "on_model_response",
     "on_model_request",
     "on_model_response",
     "on_tool_call",
     "on_tool_result",
     "on_preparation_iteration_end",
     "on_preparation_iteration_start",
-    "on_model_response",  # so is the tool's result
+    "on_model_request",  # so is the tool's result
+    "on_model_response",
     "on_preparation_iteration_end",
     "on_rule_selected",
     "on_generating_messages",
@@ -127,9 +129,11 @@ async def test_each_hook_is_given_what_the_turn_knows_by_then(
     first, second = (each["turn"] for each in probe.at("on_preparation_iteration_end"))
     assert [rule.title for rule in first.active_rules] == ["Balance"]
     assert [outcome.tool for outcome in second.results] == ["look_up_balance"]
-    (request,) = probe.at("on_model_request")
-    assert request["route"] == "matching.verdict"
-    assert request["request"].focus == ("my balance?",)
+    requests = {each["route"]: each["request"] for each in probe.at("on_model_request")}
+    assert requests["matching.verdict"].texts == ("my balance?",)
+    assert [each.text for each in requests["matching.verdict"].questions]
+    assert requests["embed"].prompt is None
+    assert len(probe.at("on_model_request")) == len(probe.at("on_model_response"))
     assert {each["error"] for each in probe.at("on_model_response")} == {None}
     (call,) = probe.at("on_tool_call")
     assert call["call"].key.startswith(f"{session.id}:0:look_up_balance:")

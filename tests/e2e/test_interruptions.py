@@ -124,8 +124,9 @@ async def test_message_while_the_model_thinks_is_answered_together_with_the_firs
     """B-058, B-059."""
     gate, asked = anyio.Event(), anyio.Event()
 
-    async def tell(_arguments: Mapping[str, Any]) -> None:
-        asked.set()
+    async def tell(arguments: Mapping[str, Any]) -> None:
+        if arguments["route"] == "matching.verdict":
+            asked.set()
 
     scripted = ScriptedParts(decisions=ScriptedDecisionModel(discoverys_own, gate=gate))
     probe = HookProbe(answers={"on_model_request": tell})

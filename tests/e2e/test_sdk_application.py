@@ -438,7 +438,7 @@ async def test_models_are_a_table_of_the_settings(opened: Opener) -> None:
     said = {"settings": {"models": {"embed": "scripted:nothing"}}}
 
     async with opened(models={"embed": "scripted:words"}, **said) as app:
-        assert app.runtime.config.models["embed"] == "scripted:words"
+        assert app.runtime.config.models["embed"] == ("scripted:words",)
 
 
 async def test_misspelt_setting_is_an_error_at_the_start(opened: Opener) -> None:

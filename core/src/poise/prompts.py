@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from poise.turn.context import TurnContext
-from poise.turn.prompts import Prompt, Section, Stability
+from poise.turn.prompts import Cut, Prompt, Section, Stability
 from poise.turn.tooling import ToolOutcome
 from poise.values.agents import Agent
 from poise.values.events import Event
@@ -29,9 +29,15 @@ def quoted(text: str, limit: int = MESSAGE_LIMIT) -> str:
 
 
 def identity(agent: Agent) -> Section:
-    """Return who the agent is."""
+    """Return who the agent is; never left out."""
     lines = [f"You are {agent.name}.", agent.instructions]
-    return Section("identity", "\n".join(filter(None, lines)), Stability.CATALOG, priority=100)
+    return Section(
+        "identity",
+        "\n".join(filter(None, lines)),
+        Stability.CATALOG,
+        priority=100,
+        cut=Cut.NOTHING,
+    )
 
 
 def terms(found: Sequence[Term]) -> Section:
@@ -57,13 +63,16 @@ def variables(values: Mapping[str, Any]) -> Section:
 
 
 def history(events: Sequence[Event]) -> Section:
-    """Return the conversation's messages, one line each, quoted."""
+    """Return the conversation's messages, one line each, quoted.
+
+    Where room is short the oldest messages are the first to go, and the newest is the last.
+    """
     lines = [
         f"{'customer' if event.is_customer_message else 'agent'}: {quoted(event.text)}"
         for event in events
     ]
     text = "\n".join(["The conversation so far (quoted data):", *lines]) if lines else ""
-    return Section("history", text, Stability.SESSION, priority=80)
+    return Section("history", text, Stability.SESSION, priority=30, cut=Cut.OLDEST_LINES)
 
 
 def results(outcomes: Sequence[ToolOutcome], limit: int = 16_000) -> Section:
@@ -78,7 +87,7 @@ def results(outcomes: Sequence[ToolOutcome], limit: int = 16_000) -> Section:
         for outcome in outcomes
     ]
     text = "\n".join(["Results of tools (quoted data):", *lines]) if lines else ""
-    return Section("results", text, Stability.TURN, priority=70)
+    return Section("results", text, Stability.TURN, priority=70, cut=Cut.OLDEST_LINES)
 
 
 def situation(turn: TurnContext, result_limit: int = 16_000) -> Prompt:

@@ -31,7 +31,8 @@ from poise.app.layers import (
 )
 from poise.app.mistakes import mistakes
 from poise.app.settings import CoreSettings, PluginSettings
-from poise.app.shape import decode_text, fields_of, is_secret, model_within
+from poise.app.shape import decode_text, entry_of, fields_of, is_secret, model_within
+from poise.app.vendors import read_secret, secret_in_file, vendor_layer
 from poise.engine.settings import EngineLimits
 from poise.errors import ConfigError, ContractError
 from poise.hooks.offers import Section, Sections, load
@@ -97,7 +98,7 @@ class Config(CoreSettings, BaseSettings):
 
     def limits(self) -> EngineLimits:
         """Return the limits of a turn as the engine takes them."""
-        return self.engine.limits()
+        return attrs.evolve(self.engine.limits(), spending=self.spending.limits())
 
     def section(self, model: type[S]) -> S:
         """Return a plugin's settings by their model.
@@ -131,8 +132,12 @@ class Config(CoreSettings, BaseSettings):
             key = f"{above}.{name}" if above else name
             value = plain[name]
             inner = model_within(field.annotation)
+            entry = model_within(entry_of(field.annotation))
             if inner is not None and isinstance(value, Mapping):
                 yield from self._rows(inner, value, key)
+            elif entry is not None and isinstance(value, Mapping) and value:
+                for name_of_entry, each in value.items():
+                    yield from self._rows(entry, each, f"{key}.{name_of_entry}")
             elif isinstance(value, Mapping) and value:
                 for entry, each in value.items():
                     yield self._row(f"{key}.{entry}", each, field)
@@ -166,7 +171,7 @@ def load_config(
     overrides: Mapping[str, Any] | None = None,
     unread: frozenset[str] = frozenset(),
 ) -> Config:
-    """Return the settings: defaults < settings file < environment < arguments.
+    """Return the settings: defaults < file < vendors' variables < `POISE_…` < arguments.
 
     Args:
         sections: What plugins declare.
@@ -183,11 +188,10 @@ def load_config(
     settings = _with_sections(Sections() if sections is None else sections)
     environ = os.environ if environ is None else environ
     path = settings_file(file, environ)
-    layers = [
-        *([file_layer(path)] if path else []),
-        _environment(settings, environ, unread),
-        argument_layer(overrides or {}),
-    ]
+    weaker = [file_layer(path)] if path else []
+    stronger = [_environment(settings, environ, unread), argument_layer(overrides or {})]
+    vendors = vendor_layer(settings, environ, [*weaker, *stronger])
+    layers = [*weaker, vendors, *stronger]
     read = [_without(layer, unread - fields_of(settings).keys()) for layer in layers]
     origins = merged_origins(read)
     config = _validated(settings, read, origins)
@@ -297,8 +301,15 @@ def _environment(
             raise ConfigError(f"{variable}: unknown setting {'.'.join(key)!r}; {mend}")
         return False
 
+    def secret(key: Key, variable: str) -> tuple[Key, str] | None:
+        named = secret_in_file(settings, key)
+        return None if named is None else (named, read_secret(variable, environ[variable]))
+
     return environment_layer(
-        environ, accepts=accepts, decode=lambda key, text: decode_text(settings, key, text)
+        environ,
+        accepts=accepts,
+        decode=lambda key, text: decode_text(settings, key, text),
+        secret=secret,
     )
 
 

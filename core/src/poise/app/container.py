@@ -10,10 +10,11 @@ from lagom.exceptions import LagomException
 
 from poise.app.config import Config
 from poise.engine.catalogs import Catalogs
+from poise.engine.door import RoutedModels
 from poise.engine.engine import DefaultEngine
 from poise.engine.gate import ToolGate
 from poise.engine.parts import Parts
-from poise.engine.routing import ModelRoutes, RoutedModels
+from poise.engine.routing import ModelRoutes
 from poise.engine.settings import EngineLimits
 from poise.hooks.caller import HookCaller
 from poise.hooks.cards import Cards
@@ -21,7 +22,7 @@ from poise.hooks.offers import Offers
 from poise.ports.composition import Composer, TermFinder
 from poise.ports.discovery import Annotator, Discoverer
 from poise.ports.matching import Matcher, Planner, Resolver
-from poise.ports.models import Providers
+from poise.ports.models import PriceTable, Providers
 from poise.ports.runtime import Bus, ConversationEngine, Dispatcher
 from poise.ports.stores import ArtifactStore, Stores
 from poise.ports.tools import Extractor, ToolCaller, ToolService
@@ -100,7 +101,10 @@ def build(
     container[Config] = config
     container[Offers] = offers
     container[HookCaller] = hooks
-    container[Cards] = cards or Cards()
+    known = cards or Cards()
+    for name, card in config.model_cards.items():
+        known.add(card.card(name))
+    container[Cards] = known
     container[EngineLimits] = config.limits()
     choose(Stores, config.stores)
     choose(Annotator, config.annotator)
@@ -113,10 +117,23 @@ def build(
     choose(Bus, config.bus)
     choose(Dispatcher, config.dispatcher)
     container[ArtifactStore] = Singleton(lambda c: c[Stores].artifacts)  # type: ignore[type-abstract]
-    container[ModelRoutes] = Singleton(lambda: ModelRoutes(config.models, offers, wiring))
+    container[ModelRoutes] = Singleton(
+        lambda: ModelRoutes(
+            config.models,
+            offers,
+            wiring,
+            cards=known,
+            agents={name: each.models for name, each in config.agents.items()},
+        )
+    )
     container[Providers] = Singleton(lambda c: c[ModelRoutes])  # type: ignore[type-abstract]
     container[RoutedModels] = Singleton(
-        lambda c: RoutedModels(c[ModelRoutes], hooks, c[EngineLimits])
+        lambda c: RoutedModels(
+            c[ModelRoutes],
+            hooks,
+            c[EngineLimits],
+            prices=offers.make(PriceTable, None, wiring) if offers.default(PriceTable) else None,
+        )
     )
     container[TurnModels] = Singleton(lambda c: c[RoutedModels])  # type: ignore[type-abstract]
     container[Catalogs] = Singleton(lambda c: Catalogs(c[Annotator], c[Discoverer], hooks))

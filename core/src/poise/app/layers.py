@@ -99,6 +99,7 @@ def environment_layer(
     *,
     accepts: Callable[[str, Key], bool],
     decode: Callable[[Key, str], Any],
+    secret: Callable[[Key, str], tuple[Key, str] | None] = lambda _key, _name: None,
 ) -> Layer:
     """Return what the variables `POISE_…` say; `__` goes one level down. Empty ones are unset.
 
@@ -106,6 +107,7 @@ def environment_layer(
         environ: The environment.
         accepts: Says of a variable and its key whether it is a setting at all.
         decode: Turns the text for a key into a value.
+        secret: Says of a key and its variable which secret's file it names, with the secret.
     """
     values: dict[str, Any] = {}
     names: dict[Key, str] = {}
@@ -113,10 +115,14 @@ def environment_layer(
         if not name.startswith(PREFIX) or name == FILE_VARIABLE or not environ[name]:
             continue
         key = tuple(name[len(PREFIX) :].lower().split("__"))
-        if not accepts(name, key):
+        filed = secret(key, name)
+        if filed is not None and filed[0] in names:
+            continue  # the variable of the secret itself sorts before, and counts
+        if filed is None and not accepts(name, key):
             continue
-        decoded = decode(key, environ[name])
-        _put(values, key, decoded)
+        key, text = filed or (key, environ[name])
+        decoded = decode(key, text)
+        put(values, key, decoded)
         for inner, _ in leaves({key[-1]: decoded}):
             names[(*key[:-1], *inner)] = name
     flat = _with_flat_routes(values)
@@ -135,7 +141,7 @@ def argument_layer(overrides: Mapping[str, Any]) -> Layer:
     """Return what the program says; nested tables, or dotted keys such as `engine.history`."""
     values: dict[str, Any] = {}
     for name, value in overrides.items():
-        _put(values, tuple(name.split(".")), value)
+        put(values, tuple(name.split(".")), value)
     flat = _with_flat_routes(values)
     return Layer(flat, {key: Origin("argument") for key, _ in leaves(flat)})
 
@@ -163,7 +169,8 @@ def leaves(values: Mapping[str, Any], above: Key = ()) -> Iterator[tuple[Key, An
             yield key, value
 
 
-def _put(values: dict[str, Any], key: Key, value: object) -> None:
+def put(values: dict[str, Any], key: Key, value: object) -> None:
+    """Set the value at a key of nested tables; a table is laid onto the one that is there."""
     table = values
     for name in key[:-1]:
         below = table.get(name)
@@ -175,7 +182,18 @@ def _put(values: dict[str, Any], key: Key, value: object) -> None:
 
 
 def _with_flat_routes(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the routes of `[models]` with dots, however the source nests them."""
+    """Write routes with dots, the general ones and each agent's, however the source nests them."""
+    flat = _flat_models(values)
+    agents = flat.get("agents")
+    if isinstance(agents, Mapping):
+        flat["agents"] = {
+            name: _flat_models(each) if isinstance(each, Mapping) else each
+            for name, each in agents.items()
+        }
+    return flat
+
+
+def _flat_models(values: Mapping[str, Any]) -> dict[str, Any]:
     routes = values.get("models")
     if not isinstance(routes, Mapping):
         return dict(values)
@@ -208,7 +226,7 @@ def _plain(name: str) -> str:
 
 
 def _place(path: Path, key: Key, lines: Mapping[str, int]) -> str:
-    parts = ".".join(key).split(".")
+    parts = _plain(".".join(key)).split(".")
     for length in range(len(parts), 0, -1):
         line = lines.get(".".join(parts[:length]))
         if line is not None:

@@ -11,13 +11,17 @@ from typing import Self
 
 import anyio
 
+from poise import prompts
 from poise.app.background import Background
 from poise.app.config import Config
 from poise.app.container import Overrides, build, core_offers
 from poise.app.plugins import PluginManager
 from poise.engine.catalogs import Catalogs
+from poise.engine.door import RoutedModels
+from poise.engine.judging import ROUTE as VERDICT_ROUTE
 from poise.engine.parts import Parts
-from poise.errors import InvalidValueError, NotFoundError
+from poise.engine.routing import ModelRoutes
+from poise.errors import InvalidValueError, NotFoundError, ProviderError
 from poise.hooks.caller import HookCaller
 from poise.hooks.findings import Finding, Severity
 from poise.ports.discovery import Discoverer, Progress
@@ -25,7 +29,9 @@ from poise.ports.runtime import ConversationEngine, Dispatcher, TurnOutcome, Utt
 from poise.ports.stores import Stores
 from poise.turn.context import Wake
 from poise.turn.control import Bail
-from poise.turn.models import Capability, TurnModels
+from poise.turn.models import Capability
+from poise.turn.prompts import Prompt
+from poise.values.agents import Agent, Effort
 from poise.values.catalog import CatalogSnapshot
 from poise.values.clock import Clock
 from poise.values.events import Event, EventKind, NewEvent, Source
@@ -68,6 +74,8 @@ class Runtime:
         clock: Tells the time.
         ids: Makes ids.
         stores: The storage.
+        routes: Which models serve what.
+        models: The door to all models, outside of turns.
         engine: Runs turns.
         discoverer: Finds rules; answers `explain`.
         catalogs: The catalogs that serve turns.
@@ -83,7 +91,10 @@ class Runtime:
         self.ids: IdSource = wiring.supply(IdSource)
         self.stores: Stores = wiring.supply(Stores)
         self.discoverer: Discoverer = wiring.supply(Discoverer)
-        self._models: TurnModels = wiring.supply(TurnModels)
+        self.routes: ModelRoutes = wiring.supply(ModelRoutes)
+        # A route to what nobody offers must not wait for the first customer.
+        self.routes.check()
+        self.models: RoutedModels = wiring.supply(RoutedModels)
         self.catalogs: Catalogs = wiring.supply(Catalogs)
         self._composers = wiring.supply(Parts).composers
         self.engine: ConversationEngine = wiring.supply(ConversationEngine)
@@ -106,10 +117,11 @@ class Runtime:
         try:
             self._stack.push_async_callback(self.stores.stop)
             await self.stores.start()
+            self._stack.push_async_callback(self._close_providers)
             await self._stack.enter_async_context(self._background)
-            if self._models.serves("embed", Capability.EMBED):
+            if self.models.serves("embed", Capability.EMBED):
                 # The embedder gets ready while the program still declares its agents.
-                self._background.start("getting the embedder ready", self._models.warm)
+                self._background.start("getting the embedder ready", self.models.warm)
             await self._stack.enter_async_context(self.dispatcher)
         except BaseException:
             await self._stack.aclose()
@@ -123,6 +135,13 @@ class Runtime:
         traceback: TracebackType | None,
     ) -> None:
         await self._stack.__aexit__(kind, exc, traceback)
+
+    async def _close_providers(self) -> None:
+        for provider in self.routes.providers:
+            try:
+                await provider.aclose()
+            except Exception:
+                logger.exception("a provider was not closed", extra={"provider": provider.name})
 
     async def publish(self, snapshot: CatalogSnapshot, progress: Progress | None = None) -> None:
         """Check, annotate and index a catalog, then let it serve new turns.
@@ -201,9 +220,10 @@ class Runtime:
         Raises:
             NotFoundError: There is no such agent.
         """
-        if self.catalogs.current(agent) is None:
+        snapshot = self.catalogs.current(agent)
+        if snapshot is None:
             raise NotFoundError("agent", agent)
-        return await self.stores.scope(scope).sessions.open(
+        opened = await self.stores.scope(scope).sessions.open(
             SessionHeader(
                 session or SessionId(self.ids.new("session")),
                 agent,
@@ -212,6 +232,20 @@ class Runtime:
                 title,
             )
         )
+        if snapshot.agent.effort >= Effort.HIGH:
+            # Its turns send many requests with one beginning: the first should find it cached.
+            self._background.start(
+                "caching what prompts begin with",
+                partial(self._warm, snapshot.agent, opened.header.id),
+            )
+        return opened
+
+    async def _warm(self, agent: Agent, session: SessionId) -> None:
+        models = self.models.on_behalf_of(agent, session)
+        try:
+            await models.warm(route=VERDICT_ROUTE, prompt=Prompt.of(prompts.identity(agent)))
+        except ProviderError as exc:
+            logger.info("nothing was cached", extra={"reason": type(exc).__name__})
 
     async def receive(
         self,

@@ -6,24 +6,12 @@ Every field says what it means; `poise config show` and the reference page read 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from poise.app.kinds import Count, Names, Seconds
+from poise.app.model_settings import AgentSettings, CardSettings, SpendingSettings
 from poise.engine.settings import EngineLimits
-
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(gt=0)]
-
-
-def _names(value: object) -> object:
-    """Accept `a, b` for a list of names, as environment variables write it."""
-    if isinstance(value, str):
-        return [name.strip() for name in value.split(",") if name.strip()]
-    return value
-
-
-Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
 class PluginSettings(BaseModel):
@@ -69,6 +57,33 @@ class EngineSettings(BaseModel):
     index_retry: Seconds = Field(
         default=5.0,
         description="After a failed indexing, until it is tried again; doubles, up to 5 minutes.",
+    )
+
+    retries: int = Field(
+        default=3,
+        ge=0,
+        description="How often a request to a model is sent again, where that may help.",
+    )
+
+    retry_wait: Seconds = Field(
+        default=0.5,
+        description="Before the first retry, unless the provider says; doubles, with jitter.",
+    )
+
+    repairs: int = Field(
+        default=1,
+        ge=0,
+        description="How often a model may mend a malformed answer before the next one is asked.",
+    )
+
+    output_reserve: Count = Field(
+        default=2048,
+        description="Tokens of a model's window that are kept for its answer.",
+    )
+
+    capture_content: bool = Field(
+        default=False,
+        description="Whether prompts and answers enter spans; they hold customers' words.",
     )
 
     settle_wait: Seconds = Field(
@@ -127,6 +142,11 @@ class EngineSettings(BaseModel):
             model_timeout=self.model_timeout,
             index_timeout=self.index_timeout,
             index_retry=self.index_retry,
+            retries=self.retries,
+            retry_wait=self.retry_wait,
+            repairs=self.repairs,
+            output_reserve=self.output_reserve,
+            capture_content=self.capture_content,
             settle_wait=self.settle_wait,
             lease=self.lease,
             lease_renewal=self.lease_renewal,
@@ -142,6 +162,8 @@ class CoreSettings(BaseModel):
 
     The choices name offers; left open (`None`), the default offer of the port is taken.
     """
+
+    model_config = ConfigDict(protected_namespaces=())
 
     discoverer: str | None = Field(
         default=None,
@@ -205,9 +227,24 @@ class CoreSettings(BaseModel):
         description="The engine, where another than Poise's own is to run turns.",
     )
 
-    models: Mapping[str, str] = Field(
+    models: Mapping[str, Names] = Field(
         default_factory=dict,
-        description="Which model serves a route: `provider:model`, or an offered model's name.",
+        description="Which models serve a route, in order: `provider:model`, or an offer's name.",
+    )
+
+    agents: Mapping[str, AgentSettings] = Field(
+        default_factory=dict,
+        description="By an agent's name or id, what is different for it: its own `models`.",
+    )
+
+    model_cards: Mapping[str, CardSettings] = Field(
+        default_factory=dict,
+        description="By `provider:model`, limits, prices and quirks that plugins do not know.",
+    )
+
+    spending: SpendingSettings = Field(
+        default_factory=SpendingSettings,
+        description="What models may cost.",
     )
 
     plugins: PluginSettings = Field(
@@ -216,3 +253,12 @@ class CoreSettings(BaseModel):
     )
 
     engine: EngineSettings = Field(default_factory=EngineSettings, description="Limits of a turn.")
+
+    @field_validator("model_cards")
+    @classmethod
+    def _named(cls, cards: Mapping[str, CardSettings]) -> Mapping[str, CardSettings]:
+        for name in cards:
+            provider, _, model = name.partition(":")
+            if not provider or not model:
+                raise ValueError(f"{name!r} names no model; write 'provider:model'")
+        return cards

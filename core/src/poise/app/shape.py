@@ -60,6 +60,31 @@ def follow(model: type[BaseModel], loc: Loc) -> tuple[str, type[BaseModel] | Non
     return path, owner, annotation
 
 
+def entry_of(annotation: object) -> object | None:
+    """Return the annotation of a table's entries, or `None` where it is no table of entries."""
+    for each in _alternatives(annotation):
+        kind = get_origin(each)
+        if isinstance(kind, type) and issubclass(kind, Mapping):
+            entry: object = get_args(each)[1]
+            return entry
+    return None
+
+
+def annotation_at(model: type[BaseModel], key: Sequence[str]) -> object | None:
+    """Return what may stand at a key, through tables of entries too; `None`: nothing may."""
+    annotation: object | None = model
+    for step in key:
+        table = model_within(annotation)
+        if table is not None:
+            field = fields_of(table).get(step)
+            annotation = field.annotation if field else None
+        else:
+            annotation = entry_of(annotation)
+        if annotation is None:
+            return None
+    return annotation
+
+
 def is_secret(annotation: object) -> bool:
     """Say whether a value of this annotation is to be masked."""
     if annotation in (SecretStr, SecretBytes):

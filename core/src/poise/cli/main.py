@@ -27,7 +27,8 @@ EXIT_INTERRUPTED = 130
 _OWN = {
     "chat": "Talk to an agent on the terminal.",
     "config": "Show the settings and where they come from.",
-    "plugins": "List the plugins and what they bring.",
+    "models": "Say which model serves each use, and whether it answers.",
+    "plugins": "List, check or begin plugins.",
     "sessions": "List conversations, or print one.",
     "why": "Say what became of each rule on a turn, and because of what.",
 }

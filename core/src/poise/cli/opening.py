@@ -1,15 +1,24 @@
-"""How a command gets at stored conversations, and at one of them."""
+"""How a command gets at stored conversations, at one of them, and at models alone."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+import anyio
+import attrs
+
+from poise.app.config import Config
+from poise.app.container import build, core_offers
+from poise.app.plugins import PluginManager
 from poise.app.runtime import opened_stores
 from poise.app.startup import start
-from poise.errors import NotFoundError
-from poise.ports.stores import ScopedStores
+from poise.engine.routing import ModelRoutes
+from poise.errors import NotFoundError, PoiseError
+from poise.hooks.caller import HookCaller
+from poise.ports.models import PriceTable
+from poise.ports.stores import ArtifactStore, ScopedStores, Stores
 from poise.values.ids import SessionId
 from poise.values.scope import Scope
 from poise.values.sessions import Session
@@ -38,3 +47,56 @@ async def find_session(stores: ScopedStores, wanted: str) -> Session:
     if not newest.items:
         raise NotFoundError("session", LAST)
     return newest.items[0]
+
+
+@attrs.frozen
+class OpenedModels:
+    """The models of an application that does nothing else.
+
+    Attributes:
+        config: The settings.
+        plugins: Whose hooks hear of requests, as in the application.
+        routes: Which models serve what.
+        prices: Knows what cards do not say, where a plugin offers that.
+        artifacts: Where findings are kept; `None` where the stores can't be opened.
+    """
+
+    config: Config
+    plugins: PluginManager
+    routes: ModelRoutes
+    prices: PriceTable | None
+    artifacts: ArtifactStore | None
+
+
+@asynccontextmanager
+async def opened_models(file: Path | None) -> AsyncIterator[OpenedModels]:
+    """Put together the models that the settings choose; none is asked anything by that.
+
+    Raises:
+        ConfigError: Settings are wrong, or name a model that is not on offer.
+    """
+    config, plugins = start(file=file)
+    core_offers(plugins.offers.of_plugin("poise"))
+    hooks = HookCaller(plugins.implementations, config.plugins.agents)
+    wiring = build(config, plugins.offers, hooks, cards=plugins.cards)
+    routes: ModelRoutes = wiring.supply(ModelRoutes)
+    prices = plugins.offers.default(PriceTable)
+    stores: Stores | None = None
+    try:
+        with suppress(PoiseError, OSError):  # models can be looked at without a database
+            made: Stores = wiring.supply(Stores)
+            await made.start()
+            stores = made
+        yield OpenedModels(
+            config,
+            plugins,
+            routes,
+            plugins.offers.make(PriceTable, prices.name, wiring) if prices else None,
+            stores.artifacts if stores else None,
+        )
+    finally:
+        with anyio.CancelScope(shield=True):
+            for provider in routes.providers:
+                await provider.aclose()
+            if stores is not None:
+                await stores.stop()

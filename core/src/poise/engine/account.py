@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from poise.engine import metrics
 from poise.engine.spans import STAGE
+from poise.engine.spending import Spending
 from poise.hooks.tracing import span
 from poise.turn.candidates import Candidate
 from poise.turn.context import TurnContext
@@ -22,6 +24,7 @@ from poise.turn.ledger import (
     RequestLine,
 )
 from poise.turn.verdicts import Verdict, VerdictKind
+from poise.values.agents import Effort
 
 logger = logging.getLogger(__name__)
 
@@ -38,11 +41,14 @@ class Account:
         self.degradations: list[Degradation] = []
         self.omissions: list[str] = []
         self.milliseconds: dict[str, float] = {}
+        self.spending: Spending | None = None
+        self._told = 0
 
     def degrade(self, part: str, reason: object, instead: str) -> None:
         """Take note that a part failed and what is done instead."""
         text = str(reason) or type(reason).__name__
         self.degradations.append(Degradation(part, text, instead))
+        metrics.record_degradation(part)
         logger.warning(
             "a part of a turn failed",
             extra={"part": part, "reason": text, "instead": instead},
@@ -53,6 +59,27 @@ class Account:
         """Take note that a hook failed."""
         self.degrade(part, exc, "went on without it")
 
+    def allowed(self, wanted: Effort) -> Effort:
+        """Return the effort that a turn may have: `wanted`, or less towards a limit on spending."""
+        cap = self.spending.cap(self.cost) if self.spending is not None else None
+        if self.spending is None or cap is None or wanted <= cap:
+            return wanted
+        if all(each.part != "effort" for each in self.degradations):
+            self.degrade(
+                "effort", self.spending.nearest(self.cost), f"{cap.name} instead of {wanted.name}"
+            )
+        return cap
+
+    @property
+    def cost(self) -> float:
+        """What the turn's requests have cost so far, in US dollars, as far as that is known."""
+        return sum(line.cost or 0.0 for line in self.requests)
+
+    @property
+    def late_requests(self) -> Sequence[RequestLine]:
+        """The requests since the ledger was written."""
+        return self.requests[self._told :]
+
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Measure a stage, in a span of its own."""
@@ -61,11 +88,13 @@ class Account:
             with span(f"{STAGE}{name}"):
                 yield
         finally:
-            spent = (time.perf_counter() - started) * 1000
-            self.milliseconds[name] = self.milliseconds.get(name, 0.0) + spent
+            spent = time.perf_counter() - started
+            self.milliseconds[name] = self.milliseconds.get(name, 0.0) + spent * 1000
+            metrics.record_stage(spent, name)
 
     def ledger(self, turn: TurnContext, outcome: str, embedder: str) -> Ledger:
         """Return the ledger of `turn` as it stands."""
+        self._told = len(self.requests)
         return Ledger(
             turn=turn.id,
             base=turn.base,

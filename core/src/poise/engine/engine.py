@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
+import time
 from datetime import timedelta
 
 import anyio
 from opentelemetry.trace import StatusCode
 
-from poise.engine import loading
+from poise.engine import loading, metrics
 from poise.engine.account import Account
 from poise.engine.catalogs import Published
 from poise.engine.log import TurnLog
 from poise.engine.parts import Parts
+from poise.engine.settling import book
 from poise.engine.spans import AGENT_ID, END, SESSION_ID, TURN, TURN_ID, WAKE
+from poise.engine.spending import Spending
 from poise.engine.turn import Turn
 from poise.errors import NotFoundError, StaleFenceError, StoreError
 from poise.hooks.tracing import span
@@ -59,9 +62,11 @@ class DefaultEngine(ConversationEngine):
         if fence is None:
             return TurnOutcome(TurnEnd.BUSY)
         with span(TURN, {SESSION_ID: session, TURN_ID: turn_id, WAKE: wake.value}) as current_span:
+            started = time.perf_counter()
             outcome = TurnOutcome(TurnEnd.SUPERSEDED, turn_id)
+            account = Account()
+            turn: Turn | None = None
             try:
-                account = Account()
                 turn = await self._wake(
                     stores, scope, wake, fence=fence, account=account, instructions=instructions
                 )
@@ -70,9 +75,15 @@ class DefaultEngine(ConversationEngine):
                 else:
                     current_span.set_attribute(AGENT_ID, turn.context.agent.id)
                     outcome = await self._under_lease(turn, fence, stores)
+            except Exception:
+                outcome = TurnOutcome(TurnEnd.FAILED, turn_id)
+                raise
             finally:
                 with anyio.CancelScope(shield=True):
                     await stores.sessions.release(fence)
+                metrics.record_turn(time.perf_counter() - started, wake.value, outcome.end.value)
+                if turn is not None:
+                    await book(turn.context, stores, parts=parts, account=account)
             current_span.set_attribute(END, outcome.end.value)
             if outcome.end is TurnEnd.FAILED:
                 current_span.set_status(StatusCode.ERROR)
@@ -114,6 +125,8 @@ class DefaultEngine(ConversationEngine):
             ids=parts.ids,
         )
         agent = published.snapshot.agent
+        if parts.limits.spending.are_set:
+            account.spending = Spending(parts.limits.spending, state.spent)
         if published.failure:
             account.degrade("index", published.failure, "considered only what is in play")
         turn: Turn

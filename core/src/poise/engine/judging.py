@@ -14,7 +14,7 @@ from poise.errors import InvalidVerdictError
 from poise.ports.matching import Matcher
 from poise.turn.candidates import Candidate
 from poise.turn.context import Plan, TurnContext
-from poise.turn.models import Answer, Capability, DecisionRequest, Question
+from poise.turn.models import Answer, DecisionRequest
 from poise.turn.verdicts import Answers, Inquiry, Verdict, VerdictKind
 from poise.values.agents import CompositionMode
 
@@ -28,7 +28,7 @@ async def match(turn: TurnContext, *, parts: Parts, account: Account) -> TurnCon
     verdicts given stand.
     """
     turn = await _pass(turn, parts, account)
-    lifted = _lifted(turn)
+    lifted = _lifted(turn, account)
     if lifted is not None:
         turn = attrs.evolve(lifted, plan=await plan(lifted, parts, account))
         turn = await _pass(turn, parts, account)
@@ -44,7 +44,7 @@ async def plan(turn: TurnContext, parts: Parts, account: Account) -> Plan:
         return Plan(effort=turn.effort, max_iterations=turn.agent.max_iterations)
 
 
-def _lifted(turn: TurnContext) -> TurnContext | None:
+def _lifted(turn: TurnContext, account: Account) -> TurnContext | None:
     applying = {verdict.rule for verdict in turn.verdicts if verdict.kind is VerdictKind.APPLIES}
     wanted = max(
         (
@@ -54,7 +54,10 @@ def _lifted(turn: TurnContext) -> TurnContext | None:
         ),
         default=turn.effort,
     )
-    return attrs.evolve(turn, effort=wanted) if wanted > turn.effort else None
+    if wanted <= turn.effort:
+        return None
+    allowed = account.allowed(wanted)
+    return attrs.evolve(turn, effort=allowed) if allowed > turn.effort else None
 
 
 async def _pass(turn: TurnContext, parts: Parts, account: Account) -> TurnContext:
@@ -136,13 +139,8 @@ async def _judge(
         async with anyio.create_task_group() as group:
             for matcher, candidates in by_matcher.items():
                 group.start_soon(inquire, matcher, candidates)
-    questions = [
-        question
-        for answer in said.values()
-        if isinstance(answer, Inquiry)
-        for question in answer.questions
-    ]
-    answers = Answers(await _ask(questions, turn, parts, account)) if questions else Answers({})
+    inquiries = [answer for answer in said.values() if isinstance(answer, Inquiry)]
+    answers = Answers(await _ask(inquiries, turn, parts, account) if inquiries else {})
     verdicts: list[Verdict] = []
     for matcher, candidates in by_matcher.items():
         answer = said[matcher]
@@ -160,31 +158,40 @@ async def _judge(
 
 
 async def _ask(
-    questions: Sequence[Question], turn: TurnContext, parts: Parts, account: Account
+    inquiries: Sequence[Inquiry], turn: TurnContext, parts: Parts, account: Account
 ) -> dict[str, Answer]:
     """Send the questions: all as one request, or one each where the plan says so."""
-    if not turn.models.serves(ROUTE, Capability.DECIDE):
-        account.degrade("matching", f"no model serves {ROUTE}", "left rules undecided")
-        return {}
-    batches = [questions] if turn.plan.one_request else [[each] for each in questions]
-    state = prompts.situation(turn, parts.limits.tool_result_limit)
-    focus = turn.new_messages or turn.requested
+    questions = tuple(question for each in inquiries for question in each.questions)
+    # Matchers that ask in the same words are told apart by their questions alone.
+    task = "\n".join(dict.fromkeys(each.section for each in inquiries if each.section))
+    whole = DecisionRequest(
+        prompts.situation(turn, parts.limits.tool_result_limit),
+        turn.new_messages or turn.requested,
+        questions,
+        task=task,
+        explain=turn.plan.explain,
+    )
+    requests = (
+        [whole]
+        if turn.plan.one_request
+        else [attrs.evolve(whole, questions=(each,)) for each in questions]
+    )
     answers: dict[str, Answer] = {}
 
-    async def send(batch: Sequence[Question]) -> None:
+    async def send(request: DecisionRequest) -> None:
         try:
-            found = await turn.models.decide(ROUTE, DecisionRequest(state, focus, tuple(batch)))
+            found = await turn.models.decide(ROUTE, request)
         except Exception as exc:
-            account.degrade("matching", exc, f"left {len(batch)} rules undecided")
+            account.degrade("matching", exc, f"left {len(request.questions)} rules undecided")
             return
         answers.update((each.question, each) for each in found)
 
-    if len(batches) == 1:
-        await send(batches[0])
+    if len(requests) == 1:
+        await send(requests[0])
     else:
         async with anyio.create_task_group() as group:
-            for batch in batches:
-                group.start_soon(send, batch)
+            for request in requests:
+                group.start_soon(send, request)
     return answers
 
 

@@ -10,6 +10,7 @@ import attrs
 
 from poise.engine.account import Account
 from poise.engine.parts import Parts
+from poise.engine.spending import day_of, read_day
 from poise.errors import NotFoundError
 from poise.ports.stores import ScopedStores, SessionStore
 from poise.turn.context import TurnContext
@@ -57,7 +58,11 @@ async def read_customer(stores: ScopedStores, customer: CustomerId) -> Customer:
 async def load(
     turn: TurnContext, stores: ScopedStores, *, parts: Parts, account: Account
 ) -> TurnContext:
-    """Return the turn with variables and terms; what can't be loaded is left out and said so."""
+    """Return the turn with variables and terms; what can't be loaded is left out and said so.
+
+    Where limits on spending are near, its effort is less.
+    """
+    turn = await _limited(turn, stores, parts=parts, account=account)
     turn = attrs.evolve(
         turn, variables={**turn.variables, **await _variables(turn, stores, parts, account)}
     )
@@ -67,6 +72,21 @@ async def load(
         account.degrade("term finder", exc, "went on without terms")
         found = ()
     return attrs.evolve(turn, terms=(*found, *turn.terms))
+
+
+async def _limited(
+    turn: TurnContext, stores: ScopedStores, *, parts: Parts, account: Account
+) -> TurnContext:
+    """Return the turn with the effort that it can afford."""
+    if account.spending is None:
+        return turn
+    if account.spending.limits.day is not None:
+        try:
+            day = await read_day(stores.spending, day_of(turn.now))
+            account.spending = attrs.evolve(account.spending, day=day)
+        except Exception as exc:
+            account.degrade("spending", exc, "went on without the day's sum")
+    return attrs.evolve(turn, effort=account.allowed(turn.effort))
 
 
 async def _variables(

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import attrs
 
 from poise.engine.catalogs import Catalogs
+from poise.engine.door import RoutedModels
 from poise.engine.gate import ToolGate
-from poise.engine.routing import RoutedModels
 from poise.engine.settings import EngineLimits
 from poise.hooks.caller import HookCaller
 from poise.ports.composition import Composer, TermFinder

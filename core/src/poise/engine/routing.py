@@ -1,123 +1,340 @@
-"""From the name of a use to the model that serves it, and the one door to all models."""
+"""From the name of a use to the models that serve it, in order, and the way each is asked."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import TypeVar
 
-import anyio
+import attrs
 
-from poise.engine.account import Account
-from poise.engine.settings import EngineLimits
-from poise.engine.spans import ITEMS, MODEL, MODEL_NAME, OPERATION, ROUTE
-from poise.errors import (
-    ConfigError,
-    MalformedReplyError,
-    ProviderError,
-    ProviderTimeoutError,
-    UnservedRouteError,
-)
-from poise.hooks.caller import HookCaller, log_failure
+from poise.errors import ConfigError, PoiseError, UnservedRouteError
+from poise.hooks.cards import Cards
 from poise.hooks.offers import Offers, Supplier
-from poise.hooks.tracing import span
-from poise.ports.models import DecisionModel, Embedder, ModelProvider, Providers
-from poise.turn.context import TurnContext
-from poise.turn.ledger import RequestLine
-from poise.turn.models import Answer, Capability, DecisionRequest, Probability, TurnModels
-from poise.turn.prompts import Prompt
+from poise.ports.models import (
+    DecisionModel,
+    Embedder,
+    ModelProvider,
+    Moderator,
+    Providers,
+    StructuredGenerator,
+    TextGenerator,
+)
+from poise.turn.cards import ModelCard, SizeClass
+from poise.turn.models import Capability
+from poise.turn.routes import ROUTES, route_named
+from poise.values.agents import Effort
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
+P = TypeVar("P")
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-M = TypeVar("M", Embedder, DecisionModel)
-R = TypeVar("R")
-
-_PORTS: Mapping[Capability, type] = {
+PORTS: Mapping[Capability, type] = {
     Capability.EMBED: Embedder,
     Capability.DECIDE: DecisionModel,
+    Capability.STRUCTURED: StructuredGenerator,
+    Capability.TEXT: TextGenerator,
+    Capability.MODERATE: Moderator,
 }
+"""Which port has which capability."""
+
+WAYS: Mapping[Capability, tuple[Capability, ...]] = {
+    Capability.EMBED: (Capability.EMBED,),
+    Capability.DECIDE: (Capability.DECIDE, Capability.STRUCTURED, Capability.TEXT),
+    Capability.STRUCTURED: (Capability.STRUCTURED, Capability.TEXT),
+    Capability.TEXT: (Capability.TEXT,),
+    Capability.MODERATE: (Capability.MODERATE,),
+}
+"""How a capability can be had, the best way first."""
+
+_KEY = re.compile(r"(?P<pattern>[^\[\]]+)(?:\[(?P<qualifiers>[^\[\]]*)\])?")
+
+
+@attrs.frozen
+class Entry:
+    """One line of `[models]`: a pattern, what it asks of the turn, and the models in order.
+
+    Attributes:
+        key: As settings write it.
+        pattern: A route's name, or its beginning and `*`.
+        capability: Only for this capability; `None`: for any.
+        efforts: Only at these efforts; empty: at any.
+        models: `provider:model`, `provider`, `provider:small`, or the name of an offered model.
+    """
+
+    key: str
+    pattern: str
+    capability: Capability | None
+    efforts: frozenset[Effort]
+    models: tuple[str, ...]
+
+    def matches(self, route: str, capability: Capability, effort: Effort | None) -> bool:
+        """Say whether this line is about a request."""
+        named = (
+            route.startswith(self.pattern[:-1])
+            if self.pattern.endswith("*")
+            else route == self.pattern
+        )
+        return (
+            named
+            and self.capability in (None, capability)
+            and (not self.efforts or effort in self.efforts)
+        )
+
+    @property
+    def specificity(self) -> tuple[bool, int, bool, bool]:
+        """The larger is the more specific: the name counts before the qualifiers."""
+        is_exact = not self.pattern.endswith("*")
+        return (is_exact, len(self.pattern), self.capability is not None, bool(self.efforts))
+
+
+def entry_of(key: str, models: Sequence[str] | str) -> Entry:
+    """Return what one line of `[models]` says, e.g. `matching.*[capability=decision]`.
+
+    Raises:
+        ConfigError: The key can't be read, or names an unknown capability, effort or route.
+    """
+    where = f"models.{key!r}"
+    found = _KEY.fullmatch(key.strip())
+    pattern = found["pattern"].strip() if found else ""
+    if found is None or not pattern or "*" in pattern[:-1]:
+        raise ConfigError(
+            f"{where}: write a route, a route's beginning and *, or *; with qualifiers in one pair "
+            f"of brackets, e.g. 'matching.*[capability=decision, effort=high]'"
+        )
+    capability: Capability | None = None
+    efforts: frozenset[Effort] = frozenset()
+    for qualifier in filter(None, map(str.strip, (found["qualifiers"] or "").split(","))):
+        name, _, value = (part.strip() for part in qualifier.partition("="))
+        if name == "capability":
+            capability = _capability(value, where)
+        elif name == "effort":
+            efforts = frozenset(_effort(each.strip(), where) for each in value.split("|"))
+        else:
+            raise ConfigError(f"{where}: unknown qualifier {name!r}; there are capability, effort")
+    names = [route.name for route in ROUTES]
+    if not pattern.endswith("*") and pattern not in names:
+        near = get_close_matches(pattern, names, n=1, cutoff=0.85)
+        if near:
+            raise ConfigError(f"{where}: no route {pattern!r}; did you mean {near[0]!r}?")
+    chosen = (models,) if isinstance(models, str) else tuple(models)
+    if not chosen:
+        raise ConfigError(f"{where}: names no model; write 'provider:model'")
+    return Entry(key, pattern, capability, efforts, chosen)
+
+
+def _capability(value: str, where: str) -> Capability:
+    try:
+        return Capability(value)
+    except ValueError:
+        known = ", ".join(each.value for each in Capability)
+        raise ConfigError(f"{where}: no capability {value!r}; there are {known}") from None
+
+
+def _effort(value: str, where: str) -> Effort:
+    try:
+        return Effort[value.upper()]
+    except KeyError:
+        known = ", ".join(each.name.lower() for each in Effort)
+        raise ConfigError(f"{where}: no effort {value!r}; there are {known}") from None
+
+
+@attrs.frozen
+class Served:
+    """A model that serves a route, and how.
+
+    Attributes:
+        provider: The provider's name; empty for a model that is offered by itself.
+        model: The model's name.
+        way: The capability by which it is asked.
+        card: What is known of it.
+        note: Why not in the best way, where it is not.
+    """
+
+    provider: str
+    model: str
+    way: Capability
+    card: ModelCard
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """`provider:model`, or the offer's name."""
+        return f"{self.provider}:{self.model}" if self.provider else self.model
 
 
 class ModelRoutes(Providers):
     """The models of one application, each made when it is first needed.
 
     Args:
-        routes: From settings: a route's exact name to `provider:model`, or to the name of an
-            offered embedder or decision model.
+        routes: The table `[models]`: by key, the models in order.
         offers: What plugins offer; the default provider serves what settings leave open.
         using: Fills the parameters of what is made.
+        cards: What is known of models.
+        agents: The same tables per agent, by its name or id: they come before the general one.
+
+    Attributes:
+        windows: By model, the tokens that its provider said it takes, where that was found out.
+
+    Raises:
+        ConfigError: A key can't be read.
     """
 
-    def __init__(self, routes: Mapping[str, str], offers: Offers, using: Supplier) -> None:
-        self._routes = routes
+    def __init__(
+        self,
+        routes: Mapping[str, Sequence[str] | str],
+        offers: Offers,
+        using: Supplier,
+        *,
+        cards: Cards | None = None,
+        agents: Mapping[str, Mapping[str, Sequence[str] | str]] | None = None,
+    ) -> None:
+        self._entries = _entries(routes)
+        self._of_agents = {agent: _entries(table) for agent, table in (agents or {}).items()}
         self._offers = offers
         self._using = using
+        self._cards = cards or Cards()
         self._providers: dict[str, ModelProvider] = {}
-        self._made: dict[tuple[Capability, str], Embedder | DecisionModel] = {}
+        self._made: dict[tuple[Capability, str], object] = {}
+        self._chains: dict[object, tuple[Served, ...]] = {}
+        self.windows: dict[str, int] = {}
 
-    def name_of(self, route: str, capability: Capability) -> str | None:
-        """Return `provider:model` or the offer's name for a route, or `None`."""
-        named = self._routes.get(route)
-        if named is not None:
-            return named
-        port = self._offers.default(_PORTS[capability])
-        if port is not None:
-            return port.name
-        provider = self._offers.default(ModelProvider)
-        if provider is None:
-            return None
-        models = self.get(provider.name).models(capability)
-        return f"{provider.name}:{models[0]}" if models else None
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The lines of `[models]`, the most specific first."""
+        return self._entries
 
-    def embedder(self, route: str) -> tuple[str, Embedder]:
-        """Return the embedder of a route with its name.
+    def check(self) -> None:
+        """Make every provider that settings name, so that a wrong name fails at start.
 
         Raises:
-            UnservedRouteError: No model serves the route.
+            ConfigError: No plugin offers it.
+        """
+        for entries in (self._entries, *self._of_agents.values()):
+            for entry in entries:
+                for name in entry.models:
+                    self._exists(name, entry.key)
+
+    def chain(
+        self,
+        route: str,
+        capability: Capability,
+        *,
+        effort: Effort | None = None,
+        agent: Mapping[str, Sequence[str]] | None = None,
+        called: Sequence[str] = (),
+    ) -> Sequence[Served]:
+        """Return the models that serve a route, in the order in which they are asked.
+
+        The most specific line of settings counts, the agent's before the general ones. What none
+        of its models can do, the default offer does.
+
+        Args:
+            route: The use.
+            capability: What is asked for.
+            effort: The turn's.
+            agent: Routes that the agent brings itself.
+            called: The agent's name and id, as settings may write it.
+
+        Raises:
             ConfigError: Settings name a model that is not on offer.
         """
-        name, model = self._model(route, Capability.EMBED)
-        if not isinstance(model, Embedder):
-            raise ConfigError(f"models.{route} = {name!r} is no embedder")
-        return name, model
+        own = tuple(sorted((agent or {}).items()))
+        key = (route, capability, effort, own, tuple(called))
+        known = self._chains.get(key)
+        if known is None:
+            known = self._chains[key] = tuple(self._find(route, capability, effort, own, called))
+        return known
 
-    def decision_model(self, route: str) -> tuple[str, DecisionModel]:
-        """Return the decision model of a route with its name; raises as `embedder` does."""
-        name, model = self._model(route, Capability.DECIDE)
-        if not isinstance(model, DecisionModel):
-            raise ConfigError(f"models.{route} = {name!r} is no decision model")
-        return name, model
+    def _find(
+        self,
+        route: str,
+        capability: Capability,
+        effort: Effort | None,
+        own: tuple[tuple[str, Sequence[str]], ...],
+        called: Sequence[str],
+    ) -> Sequence[Served]:
+        tables = [
+            *(self._of_agents[name] for name in called if name in self._of_agents),
+            *([_entries(dict(own))] if own else []),
+            self._entries,
+        ]
+        entry = next(
+            (
+                each
+                for entries in tables
+                for each in entries
+                if each.matches(route, capability, effort)
+            ),
+            None,
+        )
+        size = getattr(route_named(route), "size", SizeClass.MEDIUM)
+        found = [
+            served
+            for name in (entry.models if entry else ())
+            if (served := self._served(name, capability, size)) is not None
+        ]
+        return found or self._default(capability, entry)
 
-    def _model(self, route: str, capability: Capability) -> tuple[str, Embedder | DecisionModel]:
-        name = self.name_of(route, capability)
-        if name is None:
-            raise UnservedRouteError(
-                "none",
-                "none",
-                route,
-                f"no model serves it; set models.{route} = 'provider:model', or install a "
-                f"provider, e.g. pip install 'poise[standard]'",
+    def _default(self, capability: Capability, entry: Entry | None) -> Sequence[Served]:
+        note = f"models.{entry.key!r} names nothing that does {capability.value}" if entry else ""
+        offer = self._offers.default(PORTS[capability])
+        if offer is not None:
+            return [Served("", offer.name, capability, ModelCard("", offer.name), note)]
+        default = self._offers.default(ModelProvider)
+        if default is None:
+            return []
+        models = self.get(default.name).models(capability)
+        if not models:
+            return []
+        card = self._cards.find(default.name, models[0])
+        return [Served(default.name, models[0], capability, card, note)]
+
+    def _served(self, name: str, capability: Capability, size: SizeClass) -> Served | None:
+        provider_name, colon, model = name.partition(":")
+        offered = {offer.name for offer in self._offers.of(ModelProvider)}
+        if not colon and name not in offered:
+            # A model that is offered by itself.
+            for way in WAYS[capability]:
+                if any(offer.name == name for offer in self._offers.of(PORTS[way])):
+                    return Served("", name, way, ModelCard("", name), _why(way, capability))
+            self._exists(name, "")
+            return None
+        provider = self.get(provider_name)
+        wanted = next((each for each in SizeClass if each.value == model), None)
+        for way in WAYS[capability]:
+            chosen = (
+                self._preferred(provider, way, wanted or size)
+                if not colon or (wanted and way not in provider.capabilities(model))
+                else model
             )
-        made = self._made.get((capability, name))
-        if made is None:
-            made = self._made[capability, name] = self._make(name, capability)
-        return name, made
+            if chosen is None:
+                continue
+            card = self._cards.find(provider_name, chosen)
+            if way in (card.capabilities or provider.capabilities(chosen)):
+                return Served(provider_name, chosen, way, card, _why(way, capability))
+        return None
 
-    def _make(self, name: str, capability: Capability) -> Embedder | DecisionModel:
-        provider, colon, model = name.partition(":")
-        if not colon:
-            made: Embedder | DecisionModel = self._offers.make(
-                _PORTS[capability], name, self._using
+    def _preferred(self, provider: ModelProvider, way: Capability, size: SizeClass) -> str | None:
+        of_size = self._cards.of_size(provider.name, size, way)
+        if of_size is not None and way in provider.capabilities(of_size):
+            return of_size
+        return next(iter(provider.models(way)), None)
+
+    def _exists(self, name: str, key: str) -> None:
+        provider, colon, _ = name.partition(":")
+        if colon or any(offer.name == provider for offer in self._offers.of(ModelProvider)):
+            self.get(provider)
+            return
+        if not any(
+            offer.name == name for port in PORTS.values() for offer in self._offers.of(port)
+        ):
+            offered = [offer.name for offer in self._offers.of(ModelProvider)]
+            raise ConfigError(
+                f"models.{key!r} names {name!r}, which is no provider and no model on offer; "
+                f"providers here: {', '.join(offered) or 'none'}; pip install poise-{name}"
             )
-            return made
-        served = self.get(provider)
-        if capability is Capability.EMBED:
-            return served.embedder(model)
-        return served.decision_model(model)
+
+    # -- making --
 
     def get(self, name: str) -> ModelProvider:
         made = self._providers.get(name)
@@ -125,156 +342,56 @@ class ModelRoutes(Providers):
             made = self._providers[name] = self._offers.make(ModelProvider, name, self._using)
         return made
 
+    @property
+    def providers(self) -> Sequence[ModelProvider]:
+        """The providers that were made so far."""
+        return tuple(self._providers.values())
 
-class RoutedModels(TurnModels):
-    """The door to all models: unbound for indexing, or bound to one turn.
+    def made(self, served: Served, port: type[P]) -> P:
+        """Return the model itself, as a `port`, the same one each time.
 
-    Args:
-        routes: Which model serves what.
-        hooks: Hear of requests and responses.
-        limits: How long one request may take, within a turn and while indexing.
-        account: The turn's, when bound.
-        current: Returns the turn as it stands, when bound.
-    """
+        Raises:
+            ConfigError: The provider has no such model.
+        """
+        key = (served.way, served.name)
+        model = self._made.get(key)
+        if model is None:
+            model = self._made[key] = self._make(served)
+        if not isinstance(model, port):
+            raise ConfigError(f"{served.name!r} is no {port.__name__}")
+        return model
 
-    def __init__(
-        self,
-        routes: ModelRoutes,
-        hooks: HookCaller,
-        limits: EngineLimits,
-        *,
-        account: Account | None = None,
-        current: Callable[[], TurnContext | None] = lambda: None,
-    ) -> None:
-        self._routes = routes
-        self._hooks = hooks
-        self._limits = limits
-        self._timeout = limits.index_timeout if account is None else limits.model_timeout
-        self._account = account
-        self._current = current
-        self._vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
+    def _make(self, served: Served) -> object:
+        if not served.provider:
+            return self._offers.make(PORTS[served.way], served.model, self._using)
+        provider = self.get(served.provider)
+        make = {
+            Capability.EMBED: provider.embedder,
+            Capability.DECIDE: provider.decision_model,
+            Capability.STRUCTURED: provider.structured_generator,
+            Capability.TEXT: provider.text_generator,
+            Capability.MODERATE: provider.moderator,
+        }[served.way]
+        return make(served.model)
 
-    def bind(self, account: Account, current: Callable[[], TurnContext | None]) -> RoutedModels:
-        """Return the same door for one turn."""
-        return RoutedModels(
-            self._routes, self._hooks, self._limits, account=account, current=current
+    def unserved(self, route: str, capability: Capability) -> PoiseError:
+        """Return the error for a route that nothing serves."""
+        return UnservedRouteError(
+            "none",
+            "none",
+            route,
+            f"no model that does {capability.value} serves it; set models.{route!r} = "
+            f"'provider:model', or install a provider, e.g. pip install 'poise[standard]'",
         )
 
-    async def embed(self, texts: Sequence[str], *, route: str = "embed") -> NDArray[np.float32]:
-        name, model = self._routes.embedder(route)
-        if self._account is None:
-            return await self._embed(route, name, model, texts)
-        import numpy as np
 
-        missing = list(dict.fromkeys(text for text in texts if (name, text) not in self._vectors))
-        if missing:
-            rows = await self._embed(route, name, model, missing)
-            self._vectors.update(
-                {(name, text): row for text, row in zip(missing, rows, strict=True)}
-            )
-        if not texts:
-            return np.zeros((0, model.dimensions), dtype=np.float32)
-        return np.stack([self._vectors[name, text] for text in texts])
-
-    async def warm(self, *, route: str = "embed", prompt: Prompt | None = None) -> None:
-        await self._routes.embedder(route)[1].warm()
-
-    async def _embed(
-        self, route: str, name: str, model: Embedder, texts: Sequence[str]
-    ) -> NDArray[np.float32]:
-        rows = await self._ask(route, name, "embeddings", len(texts), lambda: model.embed(texts))
-        if rows.shape != (len(texts), model.dimensions):
-            raise self._malformed(
-                route, name, f"{len(texts)} texts gave an array of shape {rows.shape}"
-            )
-        return rows
-
-    async def decide(self, route: str, request: DecisionRequest) -> Sequence[Answer]:
-        name, model = self._routes.decision_model(route)
-        if not request.questions:
-            return ()
-        if self._hooks.has("on_model_request"):
-            await self._hooks.notify(
-                "on_model_request",
-                self._hook_failed,
-                route=route,
-                request=request,
-                turn=self._current(),
-            )
-        found = await self._ask(
-            route, name, "decide", len(request.questions), lambda: model.decide(request)
-        )
-        asked = [question.id for question in request.questions]
-        if [each.question for each in found] != asked:
-            raise self._malformed(
-                route, name, f"{len(asked)} questions gave answers to {len(found)}, or to others"
-            )
-        return [_answer(each, model.band, name) for each in found]
-
-    def serves(self, route: str, capability: Capability) -> bool:
-        return self._routes.name_of(route, capability) is not None
-
-    def identity(self, route: str = "embed") -> str:
-        return self._routes.embedder(route)[1].identity
-
-    async def _ask(
-        self, route: str, name: str, operation: str, items: int, ask: Callable[[], Awaitable[R]]
-    ) -> R:
-        started = time.perf_counter()
-        error: str | None = None
-        try:
-            with (
-                span(
-                    MODEL,
-                    {ROUTE: route, MODEL_NAME: name, OPERATION: operation, ITEMS: items},
-                ),
-                anyio.fail_after(self._timeout),
-            ):
-                return await ask()
-        except anyio.get_cancelled_exc_class():
-            error = "cancelled"
-            raise
-        except TimeoutError as exc:
-            error = f"no answer within {self._timeout:g} s"
-            provider, _, model = name.partition(":")
-            raise ProviderTimeoutError(provider, model, route, error) from exc
-        except ProviderError as exc:
-            error = str(exc)
-            raise
-        except Exception as exc:
-            error = f"{type(exc).__name__}: {exc}"
-            provider, _, model = name.partition(":")
-            raise ProviderError(provider, model, route, error) from exc
-        finally:
-            spent = (time.perf_counter() - started) * 1000
-            if self._account is not None:
-                self._account.requests.append(RequestLine(route, name, items, spent, error))
-            if self._hooks.has("on_model_response"):
-                # A cancelled request is told of too, but nobody who listens may hold up the turn.
-                with anyio.move_on_after(self._timeout, shield=True):
-                    await self._hooks.notify(
-                        "on_model_response",
-                        self._hook_failed,
-                        route=route,
-                        model=name,
-                        milliseconds=spent,
-                        error=error,
-                        turn=self._current(),
-                    )
-
-    def _hook_failed(self, part: str, exc: Exception) -> None:
-        if self._account is None:
-            log_failure(part, exc)
-        else:
-            self._account.hook_failed(part, exc)
-
-    def _malformed(self, route: str, name: str, reason: str) -> MalformedReplyError:
-        provider, _, model = name.partition(":")
-        return MalformedReplyError(provider, model, route, reason)
+def _entries(table: Mapping[str, Sequence[str] | str]) -> tuple[Entry, ...]:
+    entries = [entry_of(key, models) for key, models in table.items()]
+    return tuple(sorted(entries, key=lambda each: each.specificity, reverse=True))
 
 
-def _answer(found: Probability, band: tuple[float, float], name: str) -> Answer:
-    low, high = band
-    value = found.value
-    yes = None if value is None or low < value < high else value >= high
-    return Answer(found.question, yes, value, judged_by=name, rationale=found.rationale)
+def _why(way: Capability, capability: Capability) -> str:
+    if way is capability:
+        return ""
+    asked = "for JSON" if way is Capability.STRUCTURED else "in words"
+    return f"does no {capability.value}: asked {asked}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,10 +12,15 @@ import attrs
 from poise.engine.account import Account
 from poise.engine.log import TurnLog
 from poise.engine.parts import Parts
+from poise.engine.spending import add_to_day, day_of
+from poise.ports.stores import ScopedStores
 from poise.turn.candidates import Budget
 from poise.turn.context import TurnContext
+from poise.turn.ledger import requests_to_json
 from poise.values.events import EventKind
 from poise.values.rules import RuleKind
+
+logger = logging.getLogger(__name__)
 
 
 async def settle(turn: TurnContext, *, parts: Parts, account: Account, log: TurnLog) -> None:
@@ -36,11 +42,31 @@ async def settle(turn: TurnContext, *, parts: Parts, account: Account, log: Turn
                         ],
                         "partly": [],
                         "pruned": _pruned(turn, parts, log),
+                        **_late(account),
                     },
                 )
             )
         except Exception as exc:
             account.degrade("settle", exc, "left the turn unsettled")
+
+
+def _late(account: Account) -> dict[str, Any]:
+    """Return the requests to models that the ledger came too early for, if there are some."""
+    late = requests_to_json(account.late_requests)
+    return {"requests": late} if late else {}
+
+
+async def book(turn: TurnContext, stores: ScopedStores, *, parts: Parts, account: Account) -> None:
+    """Add what a turn cost to its day's sum, however it ended, within `settle_wait`."""
+    if not account.cost:
+        return
+    with anyio.move_on_after(parts.limits.settle_wait, shield=True) as scope:
+        try:
+            await add_to_day(stores.spending, day_of(turn.now), account.cost)
+        except Exception:
+            logger.warning("the cost of a turn was not added to its day's", exc_info=True)
+    if scope.cancelled_caught:
+        logger.warning("the cost of a turn was not added to its day's in time")
 
 
 def _pruned(turn: TurnContext, parts: Parts, log: TurnLog) -> Sequence[dict[str, Any]]:

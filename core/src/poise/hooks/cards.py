@@ -14,6 +14,7 @@ from poise.turn.cards import ModelCard, Price, SizeClass
 from poise.turn.models import Capability
 
 _FIELDS = frozenset(field.name for field in attrs.fields(ModelCard))
+_DATA = _FIELDS - {"provider", "match"}
 
 
 class Cards:
@@ -58,16 +59,19 @@ class Cards:
         return tuple(self._kept)
 
     def find(self, provider: str, model: str) -> ModelCard:
-        """Return the card of a model; one that knows nothing where there is none."""
-        best: ModelCard | None = None
-        for card in self._kept:
-            if (
-                card.provider == provider
-                and card.fits(model)
-                and (best is None or _specific(card) >= _specific(best))
-            ):
-                best = card
-        return best or ModelCard(provider, model)
+        """Return what all cards of a model say together; nothing where there is none.
+
+        Field by field the more specific card counts, and of equals the later: settings, which
+        come last, change one field of a plugin's card and leave the others.
+        """
+        fitting = [card for card in self._kept if card.provider == provider and card.fits(model)]
+        told: dict[str, Any] = {"quirks": {}}
+        for card in sorted(fitting, key=_specific):
+            for name in _DATA:
+                value = getattr(card, name)
+                if value is not None and value != frozenset():
+                    told[name] = {**told[name], **value} if name == "quirks" else value
+        return ModelCard(provider, model, **told)
 
     def of_size(self, provider: str, size: SizeClass, capability: Capability) -> str | None:
         """Return the model of a class that was named first: the preferred one."""

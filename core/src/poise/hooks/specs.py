@@ -10,7 +10,8 @@ from poise.hooks.markers import hookspec
 from poise.hooks.offers import Offers, Sections
 from poise.turn.context import TurnContext
 from poise.turn.control import Bail, Contribution, Skip
-from poise.turn.models import DecisionRequest
+from poise.turn.generation import Usage
+from poise.turn.requests import ModelRequest
 from poise.turn.speech import Message
 from poise.turn.tooling import ToolOutcome
 from poise.values.catalog import CatalogSnapshot
@@ -136,8 +137,8 @@ async def on_rule_selected(rule: Rule, turn: TurnContext) -> None:
 
 
 @hookspec
-async def on_model_request(route: str, request: DecisionRequest, turn: TurnContext | None) -> None:
-    """Take note of a decision request before it goes out; `turn` is `None` while indexing.
+async def on_model_request(route: str, request: ModelRequest, turn: TurnContext | None) -> None:
+    """Take note of a request before it goes out, each try anew; `turn` is `None` while indexing.
 
     Order: in the settings' order, then by plugin name. Failure: a degradation in the ledger.
     Cancellation: passes. Since: 0.1
@@ -146,9 +147,15 @@ async def on_model_request(route: str, request: DecisionRequest, turn: TurnConte
 
 @hookspec
 async def on_model_response(
-    route: str, model: str, milliseconds: float, error: str | None, turn: TurnContext | None
+    route: str,
+    model: str,
+    milliseconds: float,
+    error: str | None,
+    turn: TurnContext | None,
+    usage: Usage | None,
+    attempt: int,
 ) -> None:
-    """Take note of a model's answer, or of its failure.
+    """Take note of a model's answer, or of its failure; `attempt` counts from 1.
 
     Order: in the settings' order, then by plugin name. Failure: a degradation in the ledger.
     Cancellation: passes. Since: 0.1

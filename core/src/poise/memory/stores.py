@@ -5,7 +5,7 @@ from __future__ import annotations
 from poise.memory.artifacts import MemoryArtifactStore
 from poise.memory.repositories import MemoryRepository
 from poise.memory.session_store import MemorySessionStore
-from poise.ports.codecs import CUSTOMERS, TAGS, VALUES
+from poise.ports.codecs import CUSTOMERS, SPENDING, TAGS, VALUES
 from poise.ports.stores import ArtifactStore, ScopedStores, Stores
 from poise.values.clock import Clock
 from poise.values.scope import Scope
@@ -31,6 +31,7 @@ class MemoryStores(Stores):
                 customers=MemoryRepository(CUSTOMERS),
                 tags=MemoryRepository(TAGS),
                 values=MemoryRepository(VALUES),
+                spending=MemoryRepository(SPENDING),
             )
         return stores
 

@@ -9,6 +9,7 @@ from typing import Any
 from poise.ports.stores import Codec
 from poise.values.customers import Customer, Tag
 from poise.values.ids import CustomerId, GroupId, TagId, VariableId
+from poise.values.spending import DaySpent
 from poise.values.variables import VariableValue
 
 
@@ -54,5 +55,11 @@ TAGS: Codec[Tag] = Codec(
     lambda each: each.id,
     lambda each: {"id": each.id, "name": each.name},
     lambda body: Tag(TagId(body["id"]), body["name"]),
+)
+SPENDING: Codec[DaySpent] = Codec(
+    "day's spending",
+    lambda each: each.day,
+    lambda each: {"day": each.day, "dollars": each.dollars},
+    lambda body: DaySpent(body["day"], body["dollars"]),
 )
 VALUES: Codec[VariableValue] = Codec("variable value", lambda each: each.key, _value_out, _value_in)

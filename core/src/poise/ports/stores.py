@@ -16,6 +16,7 @@ from poise.values.events import Event, EventKind, NewEvent
 from poise.values.ids import SessionId
 from poise.values.scope import Scope
 from poise.values.sessions import Session, SessionHeader
+from poise.values.spending import DaySpent
 from poise.values.variables import VariableValue
 
 E = TypeVar("E")
@@ -292,6 +293,7 @@ class ScopedStores:
     customers: Repository[Customer]
     tags: Repository[Tag]
     values: Repository[VariableValue]
+    spending: Repository[DaySpent]
 
 
 class Stores(ABC):

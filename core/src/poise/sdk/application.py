@@ -17,7 +17,7 @@ from poise.errors import DuplicateKeyError, InvalidValueError
 from poise.ports.stores import Page, ScopedStores, Stores
 from poise.sdk import customers
 from poise.sdk.agent import Agent
-from poise.sdk.arguments import choice, one, optional_text, text, whole
+from poise.sdk.arguments import choice, one, optional_text, routes, text, whole
 from poise.sdk.declaring import key_of
 from poise.sdk.draft import Draft, author_place
 from poise.sdk.handlers import inline_plugins
@@ -51,7 +51,8 @@ class Application:
         config: The settings file; default: `POISE_CONFIG`, else `poise.toml` if there is one.
         settings: Settings of the program, laid out like the file; they win over file and
             environment.
-        models: Which model serves a route: the table `[models]` of the settings.
+        models: Which models serve a route, one or several in order: the table `[models]` of the
+            settings.
         stores: The storage: the name of an offer, or the storage itself.
         plugins: Modules or objects, beside the installed plugins.
         hooks: Async functions named as the turn hook they implement, or objects with hookimpls.
@@ -66,7 +67,7 @@ class Application:
         config: str | Path | None = None,
         *,
         settings: Mapping[str, Any] | None = None,
-        models: Mapping[str, str] | None = None,
+        models: Mapping[str, str | Sequence[str]] | None = None,
         stores: Stores | str | None = None,
         plugins: Sequence[object] = (),
         hooks: Sequence[Callable[..., Any] | object] = (),
@@ -161,6 +162,7 @@ class Application:
         max_engine_iterations: int | None = None,
         no_match: str = DEFAULT_NO_MATCH,
         apology: str = DEFAULT_APOLOGY,
+        models: Mapping[str, str | Sequence[str]] | None = None,
     ) -> Agent:
         """Declare an agent; the same one again changes nothing.
 
@@ -176,6 +178,7 @@ class Application:
             max_engine_iterations: The same as `max_iterations`.
             no_match: What it says when no approved response fits.
             apology: What it says when a turn fails or runs out of time.
+            models: Which models serve a route of this agent, one or several in order.
 
         Raises:
             InvalidValueError: Something that was said can't be; names the field.
@@ -201,6 +204,7 @@ class Application:
             max_iterations=3 if passes is None else whole(thing, "max_iterations", passes),
             no_match=text(thing, "no_match", no_match),
             apology=text(thing, "apology", apology),
+            models=routes(thing, "models", models),
         )
         known = self._drafts.get(agent.id)
         if known is None:

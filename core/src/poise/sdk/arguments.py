@@ -151,6 +151,22 @@ def text_mapping(thing: str, field: str, value: object) -> Mapping[str, str]:
     return {text(thing, field, key): text(thing, field, each) for key, each in value.items()}
 
 
+def routes(thing: str, field: str, value: object) -> Mapping[str, tuple[str, ...]]:
+    """Return the models of each route in order, given as one name or as a list of them.
+
+    Raises:
+        InvalidValueError: It is no mapping from texts to texts or lists of texts.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidValueError(thing, field, f"must be a mapping, not {_called(value)}")
+    return {
+        text(thing, field, route): texts(thing, field, [named] if isinstance(named, str) else named)
+        for route, named in value.items()
+    }
+
+
 def refuse_unknown(call: str, given: Iterable[str], known: Iterable[str]) -> None:
     """Refuse keyword arguments that a call does not have.
 

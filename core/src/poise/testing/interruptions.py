@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+import attrs
 from anyio.lowlevel import checkpoint
 
 from poise.memory.session_store import MemorySessionStore
@@ -79,7 +80,7 @@ class InterruptedStores(Stores):
 
     def scope(self, scope: Scope) -> ScopedStores:
         plain = self._plain.scope(scope)
-        return ScopedStores(self._sessions, plain.customers, plain.tags, plain.values)
+        return attrs.evolve(plain, sessions=self._sessions)
 
     @property
     def artifacts(self) -> ArtifactStore:

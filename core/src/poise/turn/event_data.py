@@ -55,3 +55,13 @@ def number(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise NotUnderstoodError
+
+
+def dollars(value: object) -> float:
+    """Return a sum of money that a request can have cost; none at all for null."""
+    if value is None:
+        return 0.0
+    # A sum that nobody can have spent is a mistake, and one that is no number would stay for ever.
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1_000_000:
+        return float(value)
+    raise NotUnderstoodError

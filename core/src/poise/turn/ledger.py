@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -66,7 +66,7 @@ class RequestLine:
         fresh: Input tokens that no cache held, where the provider says so.
         cached: Input tokens read from a cache.
         output: Tokens generated.
-        cost: In US dollars, where the price is known.
+        cost: In US dollars, where the price is known; nine digits of it are written.
     """
 
     route: str
@@ -192,14 +192,22 @@ def ledger_to_json(ledger: Ledger) -> dict[str, Any]:
     return {name: _plain(getattr(ledger, name)) for name in _FIELDS[Ledger]}
 
 
-def _plain(value: Any) -> Any:  # values of a ledger in, JSON out
+def requests_to_json(requests: Iterable[RequestLine]) -> list[dict[str, Any]]:
+    """Return lines of requests as JSON values, for events that tell of late ones."""
+    return [_plain(line) for line in requests]
+
+
+_DIGITS = {"cost": 9}  # a short request costs a fraction of a cent's hundredth
+
+
+def _plain(value: Any, digits: int = 4) -> Any:  # values of a ledger in, JSON out
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, float):
-        return round(value, 4)
+        return round(value, digits)
     names = _FIELDS.get(type(value))
     if names is not None:
-        return {name: _plain(getattr(value, name)) for name in names}
+        return {name: _plain(getattr(value, name), _DIGITS.get(name, 4)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
     return [_plain(each) for each in value]

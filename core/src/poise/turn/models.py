@@ -201,7 +201,15 @@ class TurnModels(ABC):
 
     @abstractmethod
     def serves(self, route: str, capability: Capability) -> bool:
-        """Say whether a model is configured for that route with that capability."""
+        """Say whether a model is configured for that route that can do this in some way."""
+
+    def way(self, route: str, capability: Capability) -> Capability | None:
+        """Return how the first model of a route would be asked for a capability.
+
+        `capability` itself where the model has it; else the next way of having it, e.g.
+        STRUCTURED for a decision that is asked for as JSON; `None` where nothing serves the route.
+        """
+        return capability if self.serves(route, capability) else None
 
     @abstractmethod
     def identity(self, route: str = "embed") -> str:

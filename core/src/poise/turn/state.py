@@ -11,6 +11,7 @@ import attrs
 
 from poise.turn.event_data import (
     NotUnderstoodError,
+    dollars,
     items,
     mapping,
     number,
@@ -25,7 +26,7 @@ from poise.values.sessions import SessionMode
 K = TypeVar("K")
 V = TypeVar("V")
 
-FOLD_VERSION = 3
+FOLD_VERSION = 4
 """Raised whenever the fold makes something else of the same events, so that checkpoints of an
 earlier version are worked out afresh instead of believed."""
 
@@ -101,6 +102,7 @@ class SessionState:
         language: Of the customer, where known.
         title: For people.
         customer: As changed since opening, or `None`.
+        spent: US dollars that its turns' requests to models have cost, as far as that is known.
     """
 
     offset: int = 0
@@ -120,6 +122,7 @@ class SessionState:
     language: str | None = None
     title: str | None = None
     customer: CustomerId | None = None
+    spent: float = 0.0
 
 
 def fold(events: Iterable[Event], state: SessionState | None = None) -> SessionState:
@@ -185,6 +188,7 @@ class _Draft:
         self.language = state.language
         self.title = state.title
         self.customer = state.customer
+        self.spent = state.spent
 
     def answer(self, upto: int) -> None:
         """Take note that the messages before offset `upto` have been answered."""
@@ -208,6 +212,7 @@ class _Draft:
             language=self.language,
             title=self.title,
             customer=self.customer,
+            spent=self.spent,
         )
 
 
@@ -286,13 +291,18 @@ def _lines(data: Mapping[str, Any]) -> Sequence[_Line]:
 
 def _match(draft: _Draft, event: Event) -> None:
     data = event.data
+    cost = _cost(data)
     if data.get("outcome") not in ("sent", "silent"):
-        return  # a cancelled or failed turn leaves only its tool calls
+        draft.spent += cost  # a cancelled or failed turn leaves its tool calls and its bill
+        return
     upto = number(data.get("upto", event.offset))
     labels = texts(data.get("labels"))
-    draft.awaiting = _awaiting(data)
+    awaiting = _awaiting(data)
+    lines = _lines(data)
+    draft.awaiting = awaiting
+    draft.spent += cost
     assumed: list[RuleId] = []
-    for line in _lines(data):
+    for line in lines:
         if line.hit_at is not None:
             _hit(draft, line.rule, line.hit_at)
         if line.is_confirmed and draft.confirmed.get(line.rule) is None:
@@ -313,6 +323,11 @@ def _match(draft: _Draft, event: Event) -> None:
         draft.labels |= frozenset(labels)
 
 
+def _cost(data: Mapping[str, Any]) -> float:
+    """Return what the requests that an event tells of have cost."""
+    return sum(dollars(mapping(line).get("cost")) for line in items(data.get("requests")))
+
+
 def _awaiting(data: Mapping[str, Any]) -> Mapping[RuleId, Awaited]:
     found: dict[RuleId, Awaited] = {}
     for line in map(mapping, items(data.get("asked"))):
@@ -331,6 +346,7 @@ def _hit(draft: _Draft, rule: RuleId, at: int) -> None:
 
 
 def _settled(draft: _Draft, event: Event) -> None:
+    cost = _cost(event.data)
     fulfilled = [RuleId(rule) for rule in texts(event.data.get("fulfilled"))]
     partly = [
         (RuleId(text(item.get("rule"))), text(item.get("owed")))
@@ -340,6 +356,7 @@ def _settled(draft: _Draft, event: Event) -> None:
         (RuleId(text(item.get("rule"))), number(item.get("offset")))
         for item in map(mapping, items(event.data.get("pruned")))
     ]
+    draft.spent += cost
     if draft.unsettled is not None and draft.unsettled.turn == event.turn:
         for rule in set(draft.unsettled.assumed).difference(fulfilled):
             draft.applied.drop(rule)

@@ -45,6 +45,7 @@ def state_to_json(state: SessionState) -> dict[str, Any]:
         "language": state.language,
         "title": state.title,
         "customer": state.customer,
+        "spent": state.spent,
     }
 
 
@@ -107,4 +108,5 @@ def _state(data: Mapping[str, Any]) -> SessionState:
         language=data["language"],
         title=data["title"],
         customer=None if customer is None else CustomerId(customer),
+        spent=data["spent"],
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import Enum, IntEnum
+from types import MappingProxyType
 
 import attrs
 
@@ -40,6 +42,15 @@ DEFAULT_NO_MATCH = "Sorry, I can't help with that here. Is there something else 
 DEFAULT_APOLOGY = "Sorry, something went wrong on my side. Please try again in a moment."
 
 
+def _routes(models: Mapping[str, Sequence[str] | str]) -> Mapping[str, tuple[str, ...]]:
+    return MappingProxyType(
+        {
+            route: (named,) if isinstance(named, str) else tuple(named)
+            for route, named in models.items()
+        }
+    )
+
+
 @attrs.frozen
 class Agent:
     """One identity that customers talk to.
@@ -54,6 +65,7 @@ class Agent:
         max_iterations: How often a turn may prepare before it replies; default 3.
         no_match: What the agent says when no approved response fits; never empty.
         apology: What the agent says when a turn fails or runs out of time; never empty.
+        models: Which models serve a route of this agent, in order; settings come before it.
     """
 
     id: AgentId
@@ -65,6 +77,7 @@ class Agent:
     max_iterations: int = 3
     no_match: str = DEFAULT_NO_MATCH
     apology: str = DEFAULT_APOLOGY
+    models: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict, converter=_routes, hash=False)
 
     def __attrs_post_init__(self) -> None:
         thing = f"agent {self.name!r}"
@@ -75,3 +88,10 @@ class Agent:
         for field in ("no_match", "apology"):
             if not getattr(self, field).strip():
                 raise InvalidValueError(thing, field, "is empty: an agent never says nothing")
+        for route, named in self.models.items():
+            if not route.strip():
+                raise InvalidValueError(thing, "models", "has a route without a name")
+            if not named or any(not isinstance(each, str) or not each.strip() for each in named):
+                raise InvalidValueError(
+                    thing, "models", f"names no model for {route!r}; write 'provider:model'"
+                )

@@ -20,7 +20,7 @@ class EffortPlanner(Planner):
 
     async def plan(self, turn: TurnContext) -> Plan:
         spending = TABLE[turn.effort]
-        decides = turn.models.serves(VERDICT_ROUTE, Capability.DECIDE)
+        decides = turn.models.way(VERDICT_ROUTE, Capability.DECIDE) is Capability.DECIDE
         return Plan(
             effort=turn.effort,
             max_iterations=turn.agent.max_iterations,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from poise.ports.codecs import CUSTOMERS, TAGS, VALUES
+from poise.ports.codecs import CUSTOMERS, SPENDING, TAGS, VALUES
 from poise.ports.stores import ArtifactStore, ScopedStores, Stores
 from poise.values.clock import Clock
 from poise.values.scope import Scope
@@ -51,4 +51,5 @@ class SQLiteStores(Stores):
             customers=SQLiteRepository(CUSTOMERS, database, tenant),
             tags=SQLiteRepository(TAGS, database, tenant),
             values=SQLiteRepository(VALUES, database, tenant),
+            spending=SQLiteRepository(SPENDING, database, tenant),
         )
