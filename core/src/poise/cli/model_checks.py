@@ -46,7 +46,8 @@ class Check:
 
     Attributes:
         model: `provider:model`, or the name of an offer.
-        how: How it is asked.
+        asked: The capability that the routes want of it.
+        how: How it is asked for that, as ledgers say it.
         routes: The routes that it serves so.
         ok: Whether it answered.
         said: What it answered, or the error's text.
@@ -58,6 +59,7 @@ class Check:
     """
 
     model: str
+    asked: str
     how: str
     routes: list[str]
     ok: bool = False
@@ -84,7 +86,8 @@ async def check_models(
         for served in row.served:
             key = (row.capability, served.name)
             if key not in asked:
-                check = Check(served.name, how_asked(row.capability, served.way), [])
+                how = how_asked(row.capability, served.way)
+                check = Check(served.name, row.capability.value, how, [])
                 asked[key] = (check, row, served)
             routes = asked[key][0].routes
             if row.route not in routes:
@@ -256,7 +259,9 @@ async def _remember(artifacts: ArtifactStore | None, checks: Sequence[Check]) ->
     today = f"{SystemClock().now():%Y-%m-%d}"
     for check in checks:
         result = "ok" if check.ok else check.error
-        known.setdefault(check.model, {}).update({check.how: f"{result} on {today}", **check.found})
+        known.setdefault(check.model, {}).update(
+            {check.asked: f"{result} on {today}", **check.found}
+        )
     await artifacts.save(REMEMBERED, json.dumps(known).encode())
 
 

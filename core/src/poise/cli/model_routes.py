@@ -35,7 +35,7 @@ class RouteRow:
         size: The class that it takes where settings name a provider alone; empty: not known.
         purpose: What it is for.
         served: The models in order; empty: nothing serves it.
-        when: For which effort or agent; empty: always.
+        when: For which effort or agent, as a qualifier; empty: always.
     """
 
     route: str
@@ -47,10 +47,9 @@ class RouteRow:
 
     @property
     def how(self) -> str:
-        """How the first model is asked, as ledgers say it; else what is wanted."""
-        if not self.served:
-            return f"wants {self.capability.value}"
-        return how_asked(self.capability, self.served[0].way)
+        """How the first model is asked, as ledgers say it; else how one would be asked."""
+        way = self.served[0].way if self.served else self.capability
+        return how_asked(self.capability, way)
 
     def plain(self) -> Mapping[str, Any]:  # JSON
         """Return it as JSON values."""

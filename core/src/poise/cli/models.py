@@ -139,14 +139,12 @@ def _is_named(route: str, name: str) -> bool:
 
 def _routes_text(rows: Sequence[RouteRow]) -> str:
     return table(
-        ("route", "for", "served by", "how", "size", "purpose"),
+        ("route", "served by", "how", "purpose"),
         [
             (
-                row.route,
-                row.when,
+                f"{row.route}[{row.when}]" if row.when else row.route,
                 ", then ".join(each.name for each in row.served) or "-",
                 row.how,
-                row.size,
                 row.purpose,
             )
             for row in rows
@@ -176,17 +174,18 @@ def _models_text(rows: Sequence[ModelRow], found: Mapping[str, Mapping[str, str]
 def _checks_text(checks: Sequence[Check]) -> str:
     lines = [
         table(
-            ("model", "asked for", "result", "ms", "tokens", "$", "said", "serves"),
+            ("model", "asked for", "how", "result", "ms", "tokens", "$", "said", "serves"),
             [
                 (
                     each.model,
-                    each.how,
+                    each.asked,
+                    each.how if each.how != each.asked else "",
                     "ok" if each.ok else "failed",
                     f"{each.milliseconds:.0f}",
                     each.tokens,
-                    None if each.cost is None else f"{each.cost:.6f}",
+                    _cost(each.cost),
                     each.said if each.ok else each.error,
-                    ", ".join(each.routes),
+                    _and_more(each.routes),
                 )
                 for each in checks
             ],
@@ -197,6 +196,15 @@ def _checks_text(checks: Sequence[Check]) -> str:
         lines.append(f"{name}: {'; '.join(f'{topic}: {said}' for topic, said in found.items())}")
     lines += [f"! {one_line(each.said)}" for each in checks if not each.ok]
     return "\n".join(lines)
+
+
+def _and_more(routes: Sequence[str]) -> str:
+    first, *others = routes
+    return f"{first} and {len(others)} more" if others else first
+
+
+def _cost(dollars: float | None) -> str | None:
+    return None if dollars is None else f"{dollars:.6f}".rstrip("0").rstrip(".")
 
 
 def _tokens(count: int | None) -> str | None:

@@ -19,6 +19,10 @@ from poise.turn.prompts import Prompt
 _MARGIN = 0.95  # of a window that a provider told us: our estimate of tokens is not its count
 
 
+class DoesNotFitError(ContextTooLongError):
+    """Our own count says that a prompt can't be fitted: nothing was sent."""
+
+
 class Windows:
     """Fits what one turn asks to the windows of the models that it asks.
 
@@ -45,7 +49,7 @@ class Windows:
         """Return what of `prompt` fits into a share of the window; what does not is recorded.
 
         Raises:
-            ContextTooLongError: What may not be left out does not fit.
+            DoesNotFitError: What may not be left out does not fit.
         """
         room = self._room(served, options)
         if room is None:
@@ -53,7 +57,7 @@ class Windows:
         room = int(room * share)
         found = fitting.fit(prompt, room)
         if not found.fits:
-            raise ContextTooLongError(
+            raise DoesNotFitError(
                 served.provider,
                 served.model,
                 route,
@@ -83,7 +87,9 @@ class Windows:
 
     def learns(self, served: Served, exc: ProviderError) -> bool:
         """Remember a window that a provider told of; say whether that was news."""
-        if not isinstance(exc, ContextTooLongError) or exc.limit is None:
+        if not isinstance(exc, ContextTooLongError) or isinstance(exc, DoesNotFitError):
+            return False
+        if exc.limit is None:
             return False
         told = int(exc.limit * _MARGIN)
         known = self._told.get(served.name, served.card.context)

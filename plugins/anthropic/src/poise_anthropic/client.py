@@ -105,7 +105,7 @@ class Connection:
         import anthropic
 
         settings = self._settings
-        credentials: dict[str, str] = {}
+        credentials: dict[str, Any] = {}
         if settings.api_key is not None:
             credentials["api_key"] = settings.api_key.get_secret_value()
         elif settings.auth_token is not None:

@@ -10,7 +10,7 @@ from poise import ConfigError, ModelCard
 
 
 class Quirks(BaseModel):
-    """How one model wants to be asked; the defaults are right for a server of which nothing is known.
+    """How one model wants to be asked; the defaults suit one of which nothing is known.
 
     Attributes:
         thinking: How it is told to think: `adaptive`, or with a `budget` of tokens; unset: not.

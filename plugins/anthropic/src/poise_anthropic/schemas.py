@@ -45,8 +45,8 @@ def _translated(node: Mapping[str, Any]) -> dict[str, Any]:
     said = {key: node[key] for key in ("description",) if key in node}
     if "enum" in node:
         # A list of values needs no type, and two types beside it would count as a union.
-        kind = {"type": kinds} if isinstance(kinds, str) else {}
-        return {**kind, "enum": list(node["enum"]), **said}
+        typed = {"type": kinds} if isinstance(kinds, str) else {}
+        return {**typed, "enum": list(node["enum"]), **said}
     if isinstance(kinds, list) and len(kinds) > 1:
         variants = [_translated(_as(node, kind)) for kind in kinds]
         return {"anyOf": variants, **said}

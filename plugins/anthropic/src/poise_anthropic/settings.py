@@ -36,7 +36,7 @@ class AnthropicSettings(BaseModel):
     )
     cache_ttl: Literal["5m", "1h"] = Field(
         default="5m",
-        description="How long the vendor keeps a prompt's stable part; an hour costs more to write.",
+        description="How long a prompt's stable part is cached; an hour costs more to write.",
     )
     connect_timeout: PositiveFloat = Field(
         default=10.0, description="Seconds to reach the server; the rest is the route's deadline."
