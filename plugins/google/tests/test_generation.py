@@ -49,7 +49,7 @@ SCHEMA = Schema(
 def connect(
     server: FakeModelServer, clock: FrozenClock | None = None, **more: Any
 ) -> GoogleProvider:
-    settings = GoogleSettings(base_url=server.url, api_key=SecretStr("k"), **more)
+    settings = GoogleSettings(base_url=server.url, api_key=SecretStr("a-test-key"), **more)
     return GoogleProvider(settings, clock=clock or FrozenClock())
 
 
@@ -181,7 +181,7 @@ async def test_a_request_is_what_the_api_expects(
     )
 
     (request,) = fake_model_server.received
-    assert request.headers["x-goog-api-key"] == "k"
+    assert request.headers["x-goog-api-key"] == "a-test-key"
     assert "key" not in request.query
     assert request.json["contents"] == [{"role": "user", "parts": [{"text": "Where is my card?"}]}]
     assert request.json["systemInstruction"]["parts"] == [{"text": LONG.text}]

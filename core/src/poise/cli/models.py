@@ -163,7 +163,7 @@ def _models_text(rows: Sequence[ModelRow], found: Mapping[str, Mapping[str, str]
                 _tokens(row.max_output),
                 _price(row.price),
                 ", ".join(row.capabilities),
-                "; ".join(f"{topic}: {said}" for topic, said in found.get(row.name, {}).items()),
+                _found(found.get(row.name, {})),
             )
             for row in rows
         ],
@@ -193,9 +193,13 @@ def _checks_text(checks: Sequence[Check]) -> str:
         )
     ]
     for name, found in {each.model: each.found for each in checks if each.found}.items():
-        lines.append(f"{name}: {'; '.join(f'{topic}: {said}' for topic, said in found.items())}")
+        lines.append(one_line(f"{name}: {_found(found)}"))
     lines += [f"! {one_line(each.said)}" for each in checks if not each.ok]
     return "\n".join(lines)
+
+
+def _found(topics: Mapping[str, str]) -> str:
+    return "; ".join(f"{topic}: {said}" for topic, said in topics.items())
 
 
 def _and_more(routes: Sequence[str]) -> str:

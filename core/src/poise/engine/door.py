@@ -31,6 +31,7 @@ from poise.turn.generation import Generation, GenerationOptions, Moderation, Tex
 from poise.turn.models import Answer, Capability, DecisionRequest, TurnModels
 from poise.turn.prompts import Prompt
 from poise.turn.requests import ModelRequest
+from poise.turn.routes import route_named
 from poise.turn.schemas import schema_of
 from poise.values.agents import Agent, Effort
 
@@ -312,10 +313,9 @@ class RoutedModels(TurnModels):
             served = self._chain(route, Capability.EMBED)[0]
             await self._routes.made(served, Embedder).warm()  # type: ignore[type-abstract]
             return
-        found = self._found(route, Capability.TEXT)
-        if not found:
-            return  # what judges here does not read prompts: there is nothing to cache
-        served = attrs.evolve(found[0], note="")
+        served = self._reader(route)
+        if served is None:
+            return
         options = self._options(GenerationOptions(max_output=1))
         model = self._routes.made(served, TextGenerator)  # type: ignore[type-abstract]
         if type(model).warm is TextGenerator.warm:
@@ -331,6 +331,21 @@ class RoutedModels(TurnModels):
             once,
             tries=Tries(),
         )
+
+    def _reader(self, route: str) -> Served | None:
+        """Return the model of a route as one whose prompts can be cached; `None` if it is none."""
+        known = route_named(route)
+        found = self._found(route, known.capability if known else Capability.TEXT)
+        if not found or found[0].way not in (Capability.STRUCTURED, Capability.TEXT):
+            return None  # e.g. a decision model, which reads no prompt of ours
+        served = found[0]
+        if served.provider:
+            does = self._routes.get(served.provider).capabilities(served.model)
+        else:
+            does = frozenset({served.way})
+        if Capability.TEXT not in does:
+            return None
+        return attrs.evolve(served, way=Capability.TEXT, note="")
 
     def serves(self, route: str, capability: Capability) -> bool:
         return bool(self._found(route, capability))

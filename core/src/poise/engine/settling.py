@@ -9,7 +9,9 @@ from typing import Any
 import anyio
 import attrs
 
+from poise import prompts
 from poise.engine.account import Account
+from poise.engine.judging import ROUTE as VERDICT_ROUTE
 from poise.engine.log import TurnLog
 from poise.engine.parts import Parts
 from poise.engine.spending import add_to_day, day_of
@@ -17,7 +19,7 @@ from poise.ports.stores import ScopedStores
 from poise.turn.candidates import Budget
 from poise.turn.context import TurnContext
 from poise.turn.ledger import requests_to_json
-from poise.values.events import EventKind
+from poise.values.events import Event, EventKind
 from poise.values.rules import RuleKind
 
 logger = logging.getLogger(__name__)
@@ -48,6 +50,22 @@ async def settle(turn: TurnContext, *, parts: Parts, account: Account, log: Turn
             )
         except Exception as exc:
             account.degrade("settle", exc, "left the turn unsettled")
+
+
+async def warm(turn: TurnContext, sent: Sequence[Event], *, parts: Parts, account: Account) -> None:
+    """Have the next turn's prompt cached as far as it is known, where turns send many requests.
+
+    Takes half of `settle_wait` at the most, so that *settled* is in time.
+    """
+    if turn.plan.one_request:
+        return
+    history = attrs.evolve(turn.history, events=(*turn.history.events, *sent))
+    known = prompts.situation(attrs.evolve(turn, history=history, results=()))
+    with anyio.move_on_after(parts.limits.settle_wait / 2):
+        try:
+            await turn.models.warm(route=VERDICT_ROUTE, prompt=known)
+        except Exception as exc:
+            account.degrade("warming", exc, "left the next turn to cache it")
 
 
 def _late(account: Account) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from poise.engine import calling, discovering, judging, loading, resolving, spea
 from poise.engine.account import Account
 from poise.engine.log import SupersededError, TurnLog, status_data
 from poise.engine.parts import Parts
-from poise.engine.settling import settle
+from poise.engine.settling import settle, warm
 from poise.errors import PoiseError, StaleFenceError
 from poise.ports.runtime import Signal, TurnEnd, TurnOutcome
 from poise.ports.stores import ScopedStores
@@ -201,6 +201,7 @@ class Turn:
         with anyio.CancelScope(shield=True):
             if sent:
                 await self._within_settle_wait("what follows the reply", self._tell(sent))
+                await warm(self.context, sent, parts=self._parts, account=self._account)
             await settle(self.context, parts=self._parts, account=self._account, log=self._log)
         return TurnOutcome(
             TurnEnd.SENT if sent else TurnEnd.SILENT,

@@ -38,7 +38,7 @@ class Connection:
             ProviderError: The subclass says whether a retry may help.
         """
         with self._translating(model):
-            client = await self._sdk()
+            client = await self._sdk(model)
             message: Message = await client.messages.create(model=model, **request)
             if getattr(message, "type", None) != "message" or message.stop_reason is None:
                 raise malformed(model, "is no message")
@@ -54,7 +54,7 @@ class Connection:
             ProviderError: Also while the events are read.
         """
         with self._translating(model):
-            client = await self._sdk()
+            client = await self._sdk(model)
             events = await client.messages.create(model=model, stream=True, **request)
             try:
                 yield events
@@ -69,7 +69,7 @@ class Connection:
             ProviderError: It can't be counted.
         """
         with self._translating(model):
-            client = await self._sdk()
+            client = await self._sdk(model)
             counted = await client.messages.count_tokens(model=model, **request)
             return int(counted.input_tokens)
 
@@ -94,7 +94,9 @@ class Connection:
                 raise error from None
             raise error from exc
 
-    async def _sdk(self) -> AsyncAnthropic:
+    async def _sdk(self, model: str) -> AsyncAnthropic:
+        if self._needs_key:
+            raise no_key(model)
         async with self._making:
             if self._client is None:
                 # The SDK takes seconds to import and reads certificates.
@@ -110,10 +112,8 @@ class Connection:
             credentials["api_key"] = settings.api_key.get_secret_value()
         elif settings.auth_token is not None:
             credentials["auth_token"] = settings.auth_token.get_secret_value()
-        elif settings.base_url is None and not self._has_own_authorization():
-            raise no_key()
         else:
-            # One is named, or the SDK would look for one in the environment and on disk.
+            # Without one the SDK would look for it in the environment and on disk.
             credentials["api_key"] = _NO_KEY
         return anthropic.AsyncAnthropic(
             **credentials,
@@ -133,9 +133,15 @@ class Connection:
         # The SDK adds the version itself.
         return given.removesuffix("/v1")
 
-    def _has_own_authorization(self) -> bool:
-        return any(
-            name.lower() in ("authorization", "x-api-key") for name in self._settings.headers
+    @property
+    def _needs_key(self) -> bool:
+        settings = self._settings
+        given = {name.lower() for name in settings.headers}
+        return not (
+            settings.api_key
+            or settings.auth_token
+            or settings.base_url  # a server of one's own may want none
+            or given & {"authorization", "x-api-key"}
         )
 
     def _secrets(self) -> tuple[str, ...]:

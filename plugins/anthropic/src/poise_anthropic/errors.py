@@ -76,11 +76,11 @@ class Place:
         return text
 
 
-def no_key() -> AuthenticationError:
+def no_key(model: str) -> AuthenticationError:
     """Return the error for a missing key."""
     return AuthenticationError(
         PROVIDER,
-        "",
+        model,
         "",
         "there is no key; set ANTHROPIC_API_KEY, or the setting anthropic.api_key",
     )

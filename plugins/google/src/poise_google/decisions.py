@@ -87,7 +87,7 @@ def _value(answer: object, call: Call) -> float | None:
     if value is None:
         return None
     # The SDK does not validate what it received.
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+    if not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
         raise MalformedReplyError(
             call.provider, call.model, "", f"a probability is {value!r}, not within 0 to 1"
         )

@@ -1,8 +1,9 @@
-"""The providers: one for each preset, all of one class."""
+"""The provider: one class for every server that speaks this wire."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from poise.hooks.cards import Cards
 from poise.ports.models import (
@@ -19,7 +20,12 @@ from poise.turn.models import Capability
 from poise.turn.prompts import Prompt
 from poise_openai.client import Client
 from poise_openai.preset import Api, Preset, load_presets
+from poise_openai.probe import Probe
 from poise_openai.settings import OpenAISettings, ServerSettings
+
+if TYPE_CHECKING:
+    from poise_openai.chat import ChatGenerator
+    from poise_openai.responses import ResponsesGenerator
 
 _GENERATING = frozenset({Capability.TEXT, Capability.STRUCTURED, Capability.DECIDE})
 
@@ -38,8 +44,6 @@ class CompatibleProvider(ModelProvider):
         *,
         artifacts: ArtifactStore | None = None,
     ) -> None:
-        from poise_openai.probe import Probe
-
         self.name = preset.name
         self._client = Client(preset, settings)
         self._settings = self._client.settings
@@ -119,7 +123,7 @@ class CompatibleProvider(ModelProvider):
     async def aclose(self) -> None:
         await self._client.aclose()
 
-    def _generator(self, model: str) -> TextAndJson:
+    def _generator(self, model: str) -> ChatGenerator | ResponsesGenerator:
         card = self._card(model)
         if self._client.api is Api.RESPONSES:
             from poise_openai.responses import ResponsesGenerator
@@ -131,3 +135,12 @@ class CompatibleProvider(ModelProvider):
 
     def _card(self, model: str) -> ModelCard:
         return self._cards.find(self.name, model)
+
+
+class OpenAIProvider(CompatibleProvider):
+    """The vendor itself, or the server that the setting `openai.base_url` puts in its place."""
+
+    def __init__(
+        self, settings: OpenAISettings, cards: Cards, artifacts: ArtifactStore | None = None
+    ) -> None:
+        super().__init__(load_presets()["openai"], settings, cards, artifacts=artifacts)
