@@ -310,8 +310,8 @@ class RoutedModels(TurnModels):
 
     async def warm(self, *, route: str = "embed", prompt: Prompt | None = None) -> None:
         if prompt is None:
-            served = self._chain(route, Capability.EMBED)[0]
-            await self._routes.made(served, Embedder).warm()  # type: ignore[type-abstract]
+            embedder = self._chain(route, Capability.EMBED)[0]
+            await self._routes.made(embedder, Embedder).warm()  # type: ignore[type-abstract]
             return
         served = self._reader(route)
         if served is None:

@@ -153,8 +153,7 @@ class PluginSubjects:
         return self._models[key]
 
     def _made(self, offer: Offer, given: Given, wiring: Wiring) -> Any:  # an `offer.port`
-        world: dict[type, object] = {} if offer.port is ModelProvider else _world()
-        using = _Supplier({**world, **given}, wiring)
+        using = _Supplier({**_world(asks_models=offer.port is not ModelProvider), **given}, wiring)
         return self._manager.offers.make(offer.port, offer.name, using)
 
 
@@ -163,9 +162,9 @@ def _wiring(config: Config, manager: PluginManager) -> Wiring:
     return build(config, manager.offers, hooks, cards=manager.cards)
 
 
-def _world() -> dict[type, object]:
-    return {
-        TurnModels: ScriptedModels(),
-        ArtifactStore: MemoryArtifactStore(),
-        IdSource: CountingIds(),
-    }
+def _world(*, asks_models: bool) -> dict[type, object]:
+    """Return what stands for the rest of the application: nothing that anyone else can see."""
+    world: dict[type, object] = {ArtifactStore: MemoryArtifactStore(), IdSource: CountingIds()}
+    if asks_models:
+        world[TurnModels] = ScriptedModels()
+    return world

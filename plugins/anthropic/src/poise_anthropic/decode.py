@@ -48,7 +48,9 @@ class Reading:
         elif event.type == "content_block_start":
             block = event.content_block
             if block.type == "tool_use":
-                self._calls[event.index] = _Call(block.id, block.name, block.input)
+                self._calls[event.index] = _Call(
+                    block.id, self._names.get(block.name, block.name), block.input
+                )
             elif block.type == "text":
                 return block.text or ""
         elif event.type == "content_block_delta":
@@ -88,7 +90,7 @@ class Reading:
         return tuple(
             ModelCall(
                 call.id or f"call_{index}",
-                self._names.get(call.name, call.name),
+                call.name,
                 call.arguments(self._model),
             )
             for index, call in sorted(self._calls.items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from poise import ModelProvider, Offers, Sections, hookimpl
+from poise import Cards, ModelProvider, Offers, Sections, hookimpl
 
 
 @hookimpl
@@ -13,3 +13,8 @@ def poise_config(sections: Sections) -> None:
 @hookimpl
 def poise_provide(offers: Offers) -> None:
     offers.add(ModelProvider, "embedded", "poise_embedded.provider:EmbeddedProvider", default=True)
+
+
+@hookimpl
+def poise_models(cards: Cards) -> None:
+    cards.add_file("poise_embedded")

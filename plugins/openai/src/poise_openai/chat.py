@@ -30,6 +30,17 @@ class Levels(Protocol):
         ...
 
 
+@attrs.frozen
+class KnownLevel:
+    """The level of a model whose card says it, so that it need not be asked."""
+
+    known: Level
+
+    async def level(self, model: str) -> Level:
+        """Return the level."""
+        return self.known
+
+
 class ChatGenerator(TextGenerator, StructuredGenerator):
     """Writes text and JSON with one model of one server."""
 
@@ -82,7 +93,7 @@ class ChatGenerator(TextGenerator, StructuredGenerator):
         return chat_usage(getattr(completion, "usage", None))
 
     async def _send(self, params: dict[str, Any]) -> Any:  # the SDK's overloads of one method
-        sdk = await self._client.sdk()
+        sdk = await self._client.sdk(self._model)
         return await self._client.send(self._model, sdk.chat.completions.create, params)
 
 

@@ -82,8 +82,11 @@ class Client:
             return Api.CHAT
         return self.preset.api
 
-    async def sdk(self) -> AsyncOpenAI:
+    async def sdk(self, model: str = "") -> AsyncOpenAI:
         """Return the SDK's client, made on the first call, in a worker thread.
+
+        Args:
+            model: For the words of an error.
 
         Raises:
             AuthenticationError: There is no key and the server wants one.
@@ -91,7 +94,7 @@ class Client:
         """
         async with self._making:
             if self._sdk is None:
-                self._sdk = await anyio.to_thread.run_sync(self._made)
+                self._sdk = await anyio.to_thread.run_sync(self._made, model)
             return self._sdk
 
     async def send(
@@ -123,10 +126,14 @@ class Client:
     def place(self, model: str) -> Place:
         """Return what an error about `model` is to say."""
         variables = self.preset.key_env
-        key = f"{variables[0]} or {self._setting('api_key')}" if variables else (
-            self._setting("api_key")
+        key = (
+            f"{variables[0]} or {self._setting('api_key')}"
+            if variables
+            else (self._setting("api_key"))
         )
-        return Place(self.provider, model, key, self._setting("base_url"), self._secrets())
+        parts = urlsplit(self.base_url)
+        address = f"{self._setting('base_url')} ({parts.hostname}:{parts.port})"
+        return Place(self.provider, model, key, address, self._secrets())
 
     async def aclose(self) -> None:
         """Close the connections; the next request would open new ones."""
@@ -135,7 +142,7 @@ class Client:
             if sdk is not None:
                 await sdk.close()
 
-    def _made(self) -> AsyncOpenAI:
+    def _made(self, model: str) -> AsyncOpenAI:
         import openai
 
         settings = self.settings
@@ -154,12 +161,12 @@ class Client:
                 base_url=self.base_url,
                 api_version=settings.api_version,
                 default_headers=headers,
-                **self._azure_credentials(settings),
+                **self._azure_credentials(settings, model),
                 **common,
             )
         else:
             sdk = openai.AsyncOpenAI(
-                base_url=self.base_url, api_key=self._key(), default_headers=headers, **common
+                base_url=self.base_url, api_key=self._key(model), default_headers=headers, **common
             )
         sdk.organization = getattr(settings, "organization", None)
         sdk.project = getattr(settings, "project", None)
@@ -168,30 +175,31 @@ class Client:
             sdk._custom_headers = headers
         return sdk
 
-    def _key(self) -> str | Callable[[], Awaitable[str]]:
+    def _key(self, model: str) -> str | Callable[[], Awaitable[str]]:
         settings = self.settings
         if isinstance(settings, AzureSettings):
-            credentials = self._azure_credentials(settings)
+            credentials = self._azure_credentials(settings, model)
             provider = credentials.get("azure_ad_token_provider")
             return provider or str(credentials.get("api_key") or credentials["azure_ad_token"])
         if settings.api_key is not None:
             return settings.api_key.get_secret_value()
-        if self.preset.needs_key and (self.is_vendor or not settings.base_url):
-            raise self._no_key()
+        # A server of one's own may stand in the vendor's place, and has keys only if it was told.
+        if self.preset.needs_key and (self.preset.base_url or self.is_vendor):
+            raise self._no_key(model)
         return _NO_KEY
 
-    def _azure_credentials(self, settings: AzureSettings) -> dict[str, Any]:
+    def _azure_credentials(self, settings: AzureSettings, model: str) -> dict[str, Any]:
         if settings.ad_token_provider is not None:
             return {"azure_ad_token_provider": _token_provider(settings.ad_token_provider)}
         if settings.ad_token is not None:
             return {"azure_ad_token": settings.ad_token.get_secret_value()}
         if settings.api_key is not None:
             return {"api_key": settings.api_key.get_secret_value()}
-        raise self._no_key()
+        raise self._no_key(model)
 
-    def _no_key(self) -> AuthenticationError:
+    def _no_key(self, model: str) -> AuthenticationError:
         return AuthenticationError(
-            self.provider, "", "", f"there is no key; set {self.place('').key}"
+            self.provider, model, "", f"there is no key; set {self.place(model).key}"
         )
 
     def _setting(self, field: str) -> str:

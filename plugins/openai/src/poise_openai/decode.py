@@ -42,7 +42,7 @@ class Answer:
     usage: Usage | None = None
     model: str = ""
 
-    def called(self, position: int, *, id: str, name: str, arguments: str) -> None:  # noqa: A002
+    def called(self, position: int, *, id: str, name: str, arguments: str) -> None:
         """Take in a call, or a piece of one."""
         call = self.calls.setdefault(position, ["", "", ""])
         call[0] = call[0] or id
@@ -201,9 +201,7 @@ def response_usage(usage: ResponseUsage | None) -> Usage | None:
         cached_tokens=_count(read, "cached_tokens"),
         written_tokens=_count(read, "cache_write_tokens"),
         output_tokens=_count(usage, "output_tokens"),
-        reasoning_tokens=_count(
-            getattr(usage, "output_tokens_details", None), "reasoning_tokens"
-        ),
+        reasoning_tokens=_count(getattr(usage, "output_tokens_details", None), "reasoning_tokens"),
     )
 
 

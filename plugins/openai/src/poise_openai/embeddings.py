@@ -92,7 +92,7 @@ class OpenAIEmbedder(Embedder):
         }
         if self._shortened:
             params["dimensions"] = self.dimensions
-        sdk = await self._client.sdk()
+        sdk = await self._client.sdk(self._model)
         if params["encoding_format"] == "base64":
             del params["encoding_format"]  # the SDK asks for it by itself, and decodes the answer
         response = await self._client.send(self._model, sdk.embeddings.create, params)
@@ -165,4 +165,5 @@ def _unit_rows(
     empty = lengths[:, 0] == 0.0
     rows[empty, :1] = 1.0
     lengths[empty] = 1.0
-    return (rows / lengths).astype(np.float32)
+    scaled: NDArray[np.float32] = (rows / lengths).astype(np.float32)
+    return scaled

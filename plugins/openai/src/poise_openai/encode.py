@@ -204,11 +204,8 @@ class Encoder:
             return {}
         word = _choice(options.tool_choice)
         return {
-            "tools": [
-                {"type": "function", "function": each} for each in self._functions(options)
-            ],
-            "tool_choice": word
-            or {"type": "function", "function": {"name": options.tool_choice}},
+            "tools": [{"type": "function", "function": each} for each in self._functions(options)],
+            "tool_choice": word or {"type": "function", "function": {"name": options.tool_choice}},
         }
 
     def _response_tools(self, options: GenerationOptions) -> dict[str, Any]:

@@ -56,8 +56,8 @@ _TOO_LONG = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _NO_MODEL = re.compile(
-    r"(?:model|deployment)\b.{0,80}(?:does not exist|not found|not a valid)|invalid model|no such model"
-    r"|not a valid model",
+    r"(?:model|deployment)\b.{0,80}(?:does not exist|not found|not a valid)|invalid model"
+    r"|no such model|not a valid model",
     re.IGNORECASE | re.DOTALL,
 )
 _CODES_OF_REFUSAL = frozenset(
@@ -195,9 +195,7 @@ def _of_status(exc: APIError, status: int | None, place: Place) -> ProviderError
     return error
 
 
-def _error(
-    code: str, kind: str, message: str, status: int | None, place: Place
-) -> ProviderError:
+def _error(code: str, kind: str, message: str, status: int | None, place: Place) -> ProviderError:
     names = (code.lower(), kind.lower())
     where = (place.provider, place.model, "")
     if any(name in _CODES_OF_REFUSAL for name in names):
@@ -221,9 +219,7 @@ def _error(
     return chosen(*where, reason)
 
 
-def _reason(
-    kind: type[ProviderError], place: Place, message: str, status: int | None
-) -> str:
+def _reason(kind: type[ProviderError], place: Place, message: str, status: int | None) -> str:
     said = place.hidden(message)
     if kind is AuthenticationError:
         # What the server says of a key may quote it.

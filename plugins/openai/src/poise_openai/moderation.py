@@ -53,7 +53,7 @@ class OpenAIModerator(Moderator):
         return [*await self._ask(texts[:half]), *await self._ask(texts[half:])]
 
     async def _request(self, texts: list[str]) -> list[Moderation]:
-        sdk = await self._client.sdk()
+        sdk = await self._client.sdk(self._model)
         response = await self._client.send(
             self._model, sdk.moderations.create, {"model": self._model, "input": texts}
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import cache
 from importlib import resources
@@ -47,8 +47,12 @@ class Decisions(Enum):
     STRUCTURED = "structured"
 
 
-def _names(said: object) -> tuple[str, ...]:
-    return (said,) if isinstance(said, str) else tuple(said)  # type: ignore[arg-type]  # attrs says
+def _names(said: str | Iterable[str]) -> tuple[str, ...]:
+    return (said,) if isinstance(said, str) else tuple(said)
+
+
+def _levels(said: Iterable[Level | str]) -> tuple[Level, ...]:
+    return tuple(Level(each) for each in said)
 
 
 @attrs.frozen
@@ -94,9 +98,7 @@ class Preset:
     system_role: str = "system"
     max_tokens: str = "max_tokens"
     stream_usage: bool = True
-    levels: tuple[Level, ...] = attrs.field(
-        default=tuple(Level), converter=lambda said: tuple(Level(each) for each in said)
-    )
+    levels: tuple[Level, ...] = attrs.field(default=tuple(Level), converter=_levels)
     strict: bool = True
     reasoning: bool = True
     cache_key: bool = False
@@ -137,9 +139,7 @@ def preset_from(name: str, said: Mapping[str, Any]) -> Preset:
 
 
 @cache
-def load_presets(
-    package: str = "poise_openai", file: str = "presets.toml"
-) -> Mapping[str, Preset]:
+def load_presets(package: str = "poise_openai", file: str = "presets.toml") -> Mapping[str, Preset]:
     """Return the presets of a data file in a package, by name, one table each.
 
     Raises:

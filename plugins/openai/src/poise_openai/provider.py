@@ -19,7 +19,7 @@ from poise.turn.cards import ModelCard
 from poise.turn.models import Capability
 from poise.turn.prompts import Prompt
 from poise_openai.client import Client
-from poise_openai.preset import Api, Preset, load_presets
+from poise_openai.preset import Api, Level, Preset, load_presets
 from poise_openai.probe import Probe
 from poise_openai.settings import OpenAISettings, ServerSettings
 
@@ -124,14 +124,15 @@ class CompatibleProvider(ModelProvider):
         await self._client.aclose()
 
     def _generator(self, model: str) -> ChatGenerator | ResponsesGenerator:
+        from poise_openai.chat import ChatGenerator, KnownLevel
+        from poise_openai.responses import ResponsesGenerator
+
         card = self._card(model)
+        known = card.quirks.get("json")
+        levels = self._probe if known is None else KnownLevel(Level(known))
         if self._client.api is Api.RESPONSES:
-            from poise_openai.responses import ResponsesGenerator
-
-            return ResponsesGenerator(self._client, model, card=card, levels=self._probe)
-        from poise_openai.chat import ChatGenerator
-
-        return ChatGenerator(self._client, model, card=card, levels=self._probe)
+            return ResponsesGenerator(self._client, model, card=card, levels=levels)
+        return ChatGenerator(self._client, model, card=card, levels=levels)
 
     def _card(self, model: str) -> ModelCard:
         return self._cards.find(self.name, model)

@@ -78,7 +78,7 @@ class ResponsesGenerator(TextGenerator, StructuredGenerator):
         return response_usage(getattr(response, "usage", None))
 
     async def _send(self, params: dict[str, Any]) -> Any:  # the SDK's overloads of one method
-        sdk = await self._client.sdk()
+        sdk = await self._client.sdk(self._model)
         return await self._client.send(self._model, sdk.responses.create, params)
 
 

@@ -34,7 +34,7 @@ def _count(vocabulary: str, prompt: Prompt) -> int | None:
 def _encoder(vocabulary: str) -> Callable[[str], Any] | None:  # a list of numbers
     if find_spec("bpe_openai") is None:
         return None
-    from bpe_openai import get_encoding
+    from bpe_openai import get_encoding  # type: ignore[import-untyped]  # it has no stubs
 
     encode: Callable[[str], Any] = get_encoding(vocabulary).encode_ordinary
     return encode
