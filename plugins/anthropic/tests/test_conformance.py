@@ -15,9 +15,11 @@ from poise import (
     TextGenerator,
     Usage,
 )
+from poise.testing.embedding import ModelProviderConformance
 from poise.testing.fake_server import FakeModelServer, Received, Scripted, ServerEvent
 from poise.testing.generating import StructuredGeneratorConformance, TextGeneratorConformance
 from poise.testing.wire import Connect, ProviderWireConformance, Wire
+from poise_anthropic.generator import AnthropicGenerator
 from poise_anthropic.provider import AnthropicProvider
 from poise_anthropic.settings import AnthropicSettings
 
@@ -109,7 +111,11 @@ class MessagesWire(Wire):
     ) -> Scripted:
         counts = _counts(usage)
         outputs = {name: counts.pop(name) for name in ("output_tokens", "output_tokens_details")}
-        start = {"content": [], "stop_reason": None, "usage": {**counts, "output_tokens": 1}}
+        start: dict[str, Any] = {
+            "content": [],
+            "stop_reason": None,
+            "usage": {**counts, "output_tokens": 1},
+        }
         delta = {"stop_reason": stop, "stop_sequence": None, "stop_details": details}
         return Scripted(
             events=[
@@ -178,21 +184,23 @@ async def generator(
     fake_model_server: FakeModelServer,
     payload: Callable[[str], Any],
     recorded: Callable[[str], Scripted],
-) -> AsyncIterator[TextGenerator]:
+) -> AsyncIterator[AnthropicGenerator]:
     wire = MessagesWire(payload("message.json"))
 
     def answer(request: Received) -> Scripted:
         said = request.json
         if said.get("stream"):
             return wire.stream(("Hello ", "there."), Usage(10, output_tokens=3))
-        if not said["max_tokens"]:
+        if said["max_tokens"] == 1:
             return recorded("warmed.json")
         schema = said["output_config"]["format"]["schema"]
         return wire.structured(json.dumps(_instance(schema)), Usage(10, output_tokens=3))
 
     fake_model_server.script("/v1/messages", answer)
     made = _connected(fake_model_server.url, "a-key-of-no-account")
-    yield made.text_generator(MODEL)
+    found = made.text_generator(MODEL)
+    assert isinstance(found, AnthropicGenerator)
+    yield found
     await made.aclose()
 
 
@@ -216,5 +224,11 @@ class TestText(TextGeneratorConformance):
 
 class TestStructured(StructuredGeneratorConformance):
     @pytest.fixture
-    def subject(self, generator: Any) -> StructuredGenerator:
+    def subject(self, generator: AnthropicGenerator) -> StructuredGenerator:
         return generator
+
+
+class TestProvider(ModelProviderConformance):
+    @pytest.fixture
+    def subject(self) -> ModelProvider:
+        return AnthropicProvider(AnthropicSettings())

@@ -96,7 +96,7 @@ def test_warming_sends_what_is_stable_as_the_next_request_will() -> None:
     later = text_request(LAYERED, options, model, ttl="5m")
 
     for prompt in (LAYERED, Prompt.of(*LAYERED.sections[:2])):
-        sent = warming_request(prompt, options, model, ttl="5m")
+        sent = warming_request(prompt, options, model, ttl="5m", is_vendor=True)
 
         assert sent is not None
         assert sent["max_tokens"] == 0
@@ -108,7 +108,8 @@ def test_warming_sends_what_is_stable_as_the_next_request_will() -> None:
 def test_a_prompt_without_a_stable_part_is_not_warmed() -> None:
     prompt = Prompt.of(LAYERED.sections[2])
 
-    assert warming_request(prompt, GenerationOptions(), card("claude-haiku-5-5"), ttl="5m") is None
+    options, model = GenerationOptions(), card("claude-haiku-5-5")
+    assert warming_request(prompt, options, model, ttl="5m", is_vendor=True) is None
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ def error_of(status: int, body: Any, **headers: str) -> Any:
             5008,
             4096,
         ),
+        ("input exceeds the model's context window of claude-4-5", None, None),
         ("prompt is too long", None, None),
     ],
 )

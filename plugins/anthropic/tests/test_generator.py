@@ -266,8 +266,32 @@ async def test_warming_writes_the_cache_and_says_what_it_took(
 
     (sent,) = [request.json for request in fake_model_server.received]
     assert took == Usage(2051, written_tokens=2048)
-    assert sent["max_tokens"] == 0
+    assert sent["max_tokens"] == 1, "only the vendor itself is known to write nothing"
     assert [block["text"] for block in sent["system"]] == ["You are Bo."]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [('{"word": "marmalade"}', "is kept to"), ('{"word": "red"}', "structured = 'words'")],
+)
+async def test_a_probe_says_whether_a_server_keeps_to_schemas_and_asks_once(
+    make: Make,
+    recorded: Recorded,
+    fake_model_server: FakeModelServer,
+    *,
+    text: str,
+    found: str,
+) -> None:
+    body = {**recorded("message.json").body, "content": [{"type": "text", "text": text}]}
+    fake_model_server.script("/v1/messages", Scripted(body=body))
+    provider = make()
+
+    told = [await provider.probe("mine") for _ in range(2)]
+
+    assert found in told[0]["JSON"]
+    assert told[0] == told[1]
+    assert len(fake_model_server.received) == 1
 
 
 @pytest.mark.anyio

@@ -1,6 +1,7 @@
 import typing
 
 import pytest
+from pydantic import SecretStr
 
 from poise import Capability, Cards, ModelCard, ModelProvider, Offers, Sections, SizeClass
 from poise_anthropic import plugin
@@ -94,7 +95,9 @@ def test_a_model_of_tomorrow_is_asked_as_those_of_today_are() -> None:
 
 def test_no_repr_tells_a_secret() -> None:
     settings = AnthropicSettings(
-        api_key="sk-ant-1", auth_token="tok-2", headers={"X-Gate": "gate-3"}
+        api_key=SecretStr("sk-ant-1"),
+        auth_token=SecretStr("tok-2"),
+        headers={"X-Gate": SecretStr("gate-3")},
     )
 
     told = f"{settings!r} {settings} {settings.model_dump()} {AnthropicProvider(settings)!r}"

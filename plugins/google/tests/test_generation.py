@@ -17,12 +17,15 @@ from poise import (
     Schema,
     Section,
     Stability,
+    StructuredGenerator,
     TextChunk,
+    TextGenerator,
     ToolSpec,
     Usage,
 )
 from poise.testing.clock import FrozenClock
 from poise.testing.fake_server import FakeModelServer, Scripted
+from poise.testing.generating import StructuredGeneratorConformance, TextGeneratorConformance
 from poise_google.provider import GoogleProvider
 from poise_google.settings import GoogleSettings
 
@@ -56,6 +59,26 @@ def connect(
 async def read(provider: GoogleProvider, **options: Any) -> list[TextChunk]:
     stream = provider.text_generator(MODEL).stream(PROMPT, options=GenerationOptions(**options))
     return [chunk async for chunk in stream]
+
+
+class TestAsTextGenerator(TextGeneratorConformance):
+    @pytest.fixture
+    def subject(self, fake_model_server: FakeModelServer, payload: Payload) -> TextGenerator:
+        fake_model_server.script(
+            STREAM, Scripted(events=(payload("thinking_piece"), payload("answer")))
+        )
+        fake_model_server.script(WHOLE, Scripted(body=payload("answer")))
+        return connect(fake_model_server).text_generator(MODEL)
+
+
+class TestAsStructuredGenerator(StructuredGeneratorConformance):
+    @pytest.fixture
+    def subject(self, fake_model_server: FakeModelServer, payload: Payload) -> StructuredGenerator:
+        body = payload("answer")
+        text = '{"zz_evidence": "It is gone.", "mm_restated": null, "aa_verdicts": []}'
+        body["candidates"][0]["content"]["parts"][0]["text"] = text
+        fake_model_server.script(WHOLE, Scripted(body=body))
+        return connect(fake_model_server).structured_generator(MODEL)
 
 
 @pytest.mark.anyio

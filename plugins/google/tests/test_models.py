@@ -304,6 +304,12 @@ def test_a_name_that_no_card_knows_works_by_its_family() -> None:
         provider.text_generator("gemini-embedding-2")
 
 
+def test_a_class_is_no_models_name() -> None:
+    provider = GoogleProvider(GoogleSettings())
+
+    assert all(not provider.capabilities(size.value) for size in SizeClass)
+
+
 def test_vertex_decides_nothing() -> None:
     provider = VertexProvider(VertexSettings())
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import attrs
 import pytest
@@ -22,12 +22,12 @@ from poise_openai import CompatibleProvider, ServerSettings, load_presets
 class ChatWire(Wire):
     """Chat Completions, as compatible servers send it."""
 
-    models = {
+    models: ClassVar[Mapping[Capability, str]] = {
         Capability.TEXT: "acme-large",
         Capability.STRUCTURED: "acme-large",
         Capability.EMBED: "acme-embed",
     }
-    paths = {
+    paths: ClassVar[Mapping[Capability, str]] = {
         Capability.TEXT: "/v1/chat/completions",
         Capability.STRUCTURED: "/v1/chat/completions",
         Capability.EMBED: "/v1/embeddings",
@@ -85,7 +85,7 @@ class ChatWire(Wire):
     def stream_error(self, words: Sequence[str], message: str) -> Scripted:
         whole = self.stream(words, Usage())
         error = {"error": {"message": message, "type": "server_error", "code": None}}
-        return attrs.evolve(whole, events=((whole.events or ())[:-3] + (json.dumps(error),)))
+        return attrs.evolve(whole, events=(*(whole.events or ())[:-3], json.dumps(error)))
 
     def calls(self, calls: Sequence[ModelCall], usage: Usage) -> Scripted:
         chunks = [self._chunk({"role": "assistant", "content": None})]

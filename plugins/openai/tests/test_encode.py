@@ -177,7 +177,7 @@ def test_the_vendor_is_not_to_keep_what_customers_say() -> None:
 def test_whatever_the_text_it_can_be_sent_and_sent_again(text: str) -> None:
     sent = clean(text)
 
-    assert sent.encode("utf-8")
+    assert sent.encode("utf-8").decode("utf-8") == sent
     assert clean(sent) == sent
     assert len(sent) == len(text)
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import attrs
 import pytest
@@ -20,13 +20,13 @@ from poise_openai import OpenAIProvider, OpenAISettings
 class ResponsesWire(Wire):
     """The vendor's own endpoints."""
 
-    models = {
+    models: ClassVar[Mapping[Capability, str]] = {
         Capability.TEXT: "gpt-6-luna",
         Capability.STRUCTURED: "gpt-6-luna",
         Capability.EMBED: "text-embedding-3-small",
         Capability.MODERATE: "omni-moderation-latest",
     }
-    paths = {
+    paths: ClassVar[Mapping[Capability, str]] = {
         Capability.TEXT: "/v1/responses",
         Capability.STRUCTURED: "/v1/responses",
         Capability.EMBED: "/v1/embeddings",
@@ -88,7 +88,7 @@ class ResponsesWire(Wire):
         error = {"type": "error", "code": "server_error", "message": message, "param": None}
         whole = self.stream(words, Usage())
         told = ServerEvent({**error, "sequence_number": 9}, "error")
-        return attrs.evolve(whole, events=((whole.events or ())[:-1] + (told,)))
+        return attrs.evolve(whole, events=(*(whole.events or ())[:-1], told))
 
     def calls(self, calls: Sequence[ModelCall], usage: Usage) -> Scripted:
         items = [

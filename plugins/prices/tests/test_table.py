@@ -14,7 +14,7 @@ from poise.testing.clock import FrozenClock
 from poise_prices import plugin
 from poise_prices.table import BundledPriceTable
 
-DECEMBER = datetime(2026, 12, 15, tzinfo=UTC)
+DECEMBER = datetime(2026, 12, 15, 12, tzinfo=UTC)
 
 
 @pytest.fixture

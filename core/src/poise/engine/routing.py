@@ -304,7 +304,7 @@ class ModelRoutes(Providers):
         for way in WAYS[capability]:
             chosen = (
                 self._preferred(provider, way, wanted or size)
-                if not colon or (wanted and way not in provider.capabilities(model))
+                if not colon or (wanted and model not in provider.models(way))
                 else model
             )
             if chosen is None:

@@ -31,6 +31,11 @@ class Connection:
         self._client: AsyncAnthropic | None = None
         self._making = anyio.Lock()
 
+    @property
+    def is_vendor(self) -> bool:
+        """Whether requests go to the vendor itself, not to a server that speaks as it does."""
+        return self._base_url == VENDOR
+
     async def create(self, model: str, request: Mapping[str, Any]) -> Message:
         """Return the answer to a request, whole.
 
@@ -40,7 +45,7 @@ class Connection:
         with self._translating(model):
             client = await self._sdk(model)
             message: Message = await client.messages.create(model=model, **request)
-            if getattr(message, "type", None) != "message" or message.stop_reason is None:
+            if getattr(message, "type", None) != "message":
                 raise malformed(model, "is no message")
             return message
 

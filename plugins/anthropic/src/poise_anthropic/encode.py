@@ -80,7 +80,7 @@ def structured_request(
 
 
 def warming_request(
-    prompt: Prompt, options: GenerationOptions, card: ModelCard, *, ttl: str
+    prompt: Prompt, options: GenerationOptions, card: ModelCard, *, ttl: str, is_vendor: bool
 ) -> dict[str, Any] | None:
     """Return the cheapest request that writes the prompt's stable part to the cache.
 
@@ -90,9 +90,11 @@ def warming_request(
     system = _system(_stable(prompt), ttl)
     if not system:
         return None
+    # The vendor writes the cache and nothing else; compatible servers may refuse to write nothing.
+    limit = 0 if is_vendor else 1
     request = text_request(prompt, options, card, ttl=ttl)
     kept = {"tools": request["tools"]} if options.tools else {}
-    return {**kept, "system": system, "messages": _messages(_PLACEHOLDER), "max_tokens": 0}
+    return {**kept, "system": system, "messages": _messages(_PLACEHOLDER), "max_tokens": limit}
 
 
 def prompt_fields(prompt: Prompt, ttl: str, instruction: str = "") -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
@@ -28,6 +28,7 @@ _QUOTED = 500
 _MASK = "[secret]"
 
 _TYPES: Mapping[str, type[ProviderError]] = {
+    "invalid_request_error": InvalidRequestError,
     "authentication_error": AuthenticationError,
     "permission_error": AuthenticationError,
     "billing_error": OverQuotaError,
@@ -49,10 +50,8 @@ _STATUSES: Mapping[int, type[ProviderError]] = {
     504: ProviderTimeoutError,
 }
 _NO_CREDIT = re.compile(r"credit balance|spend(?:ing)? limit|usage limits?\b", re.IGNORECASE)
-_TOO_LONG = re.compile(
-    r"(?:prompt|input) is too long|exceeds? (?:the )?(?:available )?context", re.IGNORECASE
-)
-_NUMBERS = re.compile(r"\d[\d,_]*")
+_TOO_LONG = re.compile(r"(?:prompt|input) is too long|exceeds? [\w' ]{0,30}context", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.-])\d[\d,_]*(?![\w-])")
 
 
 @attrs.frozen
@@ -204,14 +203,11 @@ def _seconds_until(then: str, now: str) -> float | None:
 
 
 def _sent_and_limit(message: str) -> tuple[int | None, int | None]:
-    numbers = [int(re.sub(r"\D", "", each)) for each in _numbers(message)]
-    if len(numbers) < 2:
+    numbers = [int(re.sub(r"\D", "", each)) for each in _NUMBER.findall(message)]
+    if len(numbers) not in (2, 3):
         return None, None
+    # Prompt and output stand apart where it is their sum that is too much.
     return sum(numbers[:-1]), numbers[-1]
-
-
-def _numbers(message: str) -> Iterator[str]:
-    yield from _NUMBERS.findall(message)
 
 
 def _is_transport(exc: Exception) -> bool:

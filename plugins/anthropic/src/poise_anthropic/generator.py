@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator
 
@@ -11,6 +12,8 @@ from poise import (
     ModelCard,
     Prompt,
     Schema,
+    Section,
+    Stability,
     StructuredGenerator,
     StructuredReply,
     TextChunk,
@@ -25,6 +28,18 @@ from poise_anthropic.quirks import quirks_of
 from poise_anthropic.schemas import fits_grammar
 from poise_anthropic.tool_names import wire_names
 
+_WORD = "marmalade"
+_ONE_WORD = Schema(
+    "OneWord",
+    {
+        "type": "object",
+        "properties": {"word": {"type": "string", "enum": [_WORD]}},
+        "required": ["word"],
+        "additionalProperties": False,
+    },
+)
+# Nobody would say that word here who was not held to the schema.
+_PROBE = Prompt.of(Section("probe", "Name a colour of the rainbow in JSON.", Stability.TURN))
 _ABOUT_ONE_SCHEMA = re.compile(r"too (?:complex|large|many)|compil|grammar", re.IGNORECASE)
 _ABOUT_THE_WAY = re.compile(
     r"output_?(?:config|format)|json_schema|structured|schema|\bstrict\b", re.IGNORECASE
@@ -86,10 +101,28 @@ class AnthropicGenerator(TextGenerator, StructuredGenerator):
                 return reply_of(message, way)
 
     async def warm(self, prompt: Prompt, *, options: GenerationOptions) -> Usage | None:
-        request = warming_request(prompt, options, self._card, ttl=self._ttl)
+        request = warming_request(
+            prompt, options, self._card, ttl=self._ttl, is_vendor=self._connection.is_vendor
+        )
         if request is None:
             return None
         return usage_of(await self._connection.create(self._model, request))
+
+    async def probe(self) -> str:
+        """Return, in words, by what the model is asked for JSON and whether it keeps to it.
+
+        Raises:
+            ProviderError: The model can't be asked.
+        """
+        reply = await self.generate(_PROBE, _ONE_WORD, options=GenerationOptions(max_output=200))
+        way = self._way_for(_ONE_WORD).value
+        try:
+            kept = json.loads(reply.text) == {"word": _WORD}
+        except ValueError:
+            kept = False
+        if kept:
+            return f"by {way}, which is kept to"
+        return f"by {way}, which is not kept to; give its card the quirk structured = 'words'"
 
     def _way_for(self, schema: Schema) -> Way:
         is_loose = schema.name in self._loose or not fits_grammar(schema)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from poise import (
     Capability,
@@ -43,6 +43,7 @@ class AnthropicProvider(ModelProvider):
         self._cards = cards
         self._connection = Connection(settings)
         self._generators: dict[str, AnthropicGenerator] = {}
+        self._probed: dict[str, str] = {}
         self._cannot_count = False
 
     def models(self, capability: Capability) -> Sequence[str]:
@@ -81,6 +82,13 @@ class AnthropicProvider(ModelProvider):
             # A compatible server that does not count says so as if the model were unknown.
             self._cannot_count = True
             return None
+
+    async def probe(self, model: str) -> Mapping[str, str]:
+        if Capability.STRUCTURED not in self.capabilities(model):
+            return {"JSON": "in words, as its card says"}
+        if model not in self._probed:
+            self._probed[model] = await self._generator(model).probe()
+        return {"JSON": self._probed[model]}
 
     async def aclose(self) -> None:
         await self._connection.aclose()

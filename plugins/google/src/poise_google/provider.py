@@ -13,6 +13,7 @@ from poise import (
     ModelCard,
     ModelProvider,
     Prompt,
+    SizeClass,
     StructuredGenerator,
     TextGenerator,
 )
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from poise_google.generator import GoogleGenerator
 
 _WRITING = frozenset({Capability.TEXT, Capability.STRUCTURED})
+_SIZES = frozenset(size.value for size in SizeClass)
 
 
 class _ServiceProvider(ModelProvider):
@@ -51,6 +53,8 @@ class _ServiceProvider(ModelProvider):
         return tuple(name for name in dict.fromkeys(named) if capability in self.capabilities(name))
 
     def capabilities(self, model: str) -> frozenset[Capability]:
+        if model in _SIZES:
+            return frozenset()  # the router's words for a class, never a model's name
         return self._card(model).capabilities or _WRITING
 
     def text_generator(self, model: str) -> TextGenerator:

@@ -13,7 +13,7 @@ from poise.turn.cards import ModelCard
 from poise.turn.generation import Finish, GenerationOptions, StructuredReply, TextChunk, Usage
 from poise.turn.prompts import Prompt
 from poise.turn.schemas import Schema
-from poise_openai.client import Client
+from poise_openai.client import Client, lean
 from poise_openai.decode import Answer, chat_usage, read_completion
 from poise_openai.encode import LEAST_OUTPUT, Asked, Encoder
 from poise_openai.preset import Caching, Level
@@ -94,7 +94,7 @@ class ChatGenerator(TextGenerator, StructuredGenerator):
 
     async def _send(self, params: dict[str, Any]) -> Any:  # the SDK's overloads of one method
         sdk = await self._client.sdk(self._model)
-        return await self._client.send(self._model, sdk.chat.completions.create, params)
+        return await self._client.send(self._model, lean(sdk.chat.completions.create), params)
 
 
 def _take(chunk: ChatCompletionChunk, answer: Answer) -> str:

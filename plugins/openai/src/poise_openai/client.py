@@ -24,7 +24,8 @@ R = TypeVar("R")
 
 _VENDOR = "https://api.openai.com/v1"
 _NO_KEY = "no-key"
-_CONNECTIONS = 1000
+_TYPED = ("model", "messages", "input", "stream")
+"""Parameters that the SDK wants as arguments of their own."""
 
 
 class Client:
@@ -92,6 +93,8 @@ class Client:
             AuthenticationError: There is no key and the server wants one.
             ConfigError: Nothing says where the server is.
         """
+        if self._sdk is not None:
+            return self._sdk
         async with self._making:
             if self._sdk is None:
                 self._sdk = await anyio.to_thread.run_sync(self._made, model)
@@ -212,6 +215,20 @@ class Client:
         if isinstance(settings, AzureSettings):
             held.append(settings.ad_token)
         return tuple(each.get_secret_value() for each in held if each and len(each) > 3)
+
+
+def lean(create: Callable[..., Awaitable[R]]) -> Callable[..., Awaitable[R]]:
+    """Return the SDK's `create` without its walk through parameters that are wire-ready already.
+
+    The walk compares each value, those of a schema too, with the SDK's types: a millisecond or
+    two of every request. What goes in by `extra_body` is sent as it is.
+    """
+
+    def send(**params: Any) -> Awaitable[R]:  # JSON
+        own = {name: params.pop(name) for name in _TYPED if name in params}
+        return create(**own, extra_body=params)
+
+    return send
 
 
 def _completed(url: str, preset: Preset) -> str:

@@ -54,8 +54,10 @@ class Answer:
         finish = _FINISHES.get(self.finish or "", Finish.COMPLETE)
         if self.refusal or finish is Finish.REFUSED:
             return Finish.REFUSED, self.refusal or _FILTERED
+        if finish is Finish.TRUNCATED:
+            return finish, ""
         # With a function forced upon it, a model ends its calls like its words.
-        return (Finish.CALLS if finish is Finish.COMPLETE and self.calls else finish), ""
+        return (Finish.CALLS if self.calls else Finish.COMPLETE), ""
 
     def last_chunk(self, place: Place) -> TextChunk:
         """Return the chunk that ends a stream.

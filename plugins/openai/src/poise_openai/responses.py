@@ -14,7 +14,7 @@ from poise.turn.generation import Finish, GenerationOptions, StructuredReply, Te
 from poise.turn.prompts import Prompt
 from poise.turn.schemas import Schema
 from poise_openai.chat import Levels
-from poise_openai.client import Client
+from poise_openai.client import Client, lean
 from poise_openai.decode import Answer, add_items, read_response, response_usage
 from poise_openai.encode import LEAST_OUTPUT, Asked, Encoder
 from poise_openai.errors import Place, failed
@@ -79,7 +79,7 @@ class ResponsesGenerator(TextGenerator, StructuredGenerator):
 
     async def _send(self, params: dict[str, Any]) -> Any:  # the SDK's overloads of one method
         sdk = await self._client.sdk(self._model)
-        return await self._client.send(self._model, sdk.responses.create, params)
+        return await self._client.send(self._model, lean(sdk.responses.create), params)
 
 
 class _Reading:

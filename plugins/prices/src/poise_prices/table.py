@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, TieredPrices
 
 _KNOWN = 10_000
+_PER_MILLION = ("input", "output", "cache_read", "cache_write")
 
 
 class BundledPriceTable(PriceTable):
@@ -77,10 +78,9 @@ def price_of(prices: ModelPrice) -> Price | None:
     )
 
 
-_PER_MILLION = ("input", "output", "cache_read", "cache_write")
-
-
 def _dollars(price: Decimal | TieredPrices | None) -> float | None:
+    from genai_prices.types import TieredPrices
+
     if price is None:
         return None
-    return float(getattr(price, "base", price))
+    return float(price.base if isinstance(price, TieredPrices) else price)
