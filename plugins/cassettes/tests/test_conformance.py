@@ -2,23 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import anyio
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from poise import DecisionModel, Embedder, ModelProvider
+from poise import (
+    DecisionModel,
+    Embedder,
+    ModelProvider,
+    Moderator,
+    StructuredGenerator,
+    TextGenerator,
+)
 from poise.testing.embedding import (
     DecisionModelConformance,
     EmbedderConformance,
     ModelProviderConformance,
+    request_of,
 )
-from poise.turn.models import DecisionRequest, Probability
+from poise.testing.generating import (
+    ModeratorConformance,
+    StructuredGeneratorConformance,
+    TextGeneratorConformance,
+)
+from poise.testing.scripted_generators import (
+    ScriptedModerator,
+    ScriptedStructuredGenerator,
+    ScriptedTextGenerator,
+)
+from poise.turn.generation import (
+    GenerationOptions,
+    Moderation,
+    StructuredReply,
+    TextChunk,
+    Usage,
+)
+from poise.turn.models import DecisionRequest, Probability, Question
+from poise.turn.prompts import Prompt
+from poise.turn.schemas import Schema
 
 Opener = Any  # of conftest.py, which no test may import
+Live = Any
 
 
 class RecordedThenReplayed(Embedder):
@@ -58,6 +87,62 @@ class DecidedThenReplayed(DecisionModel):
         return replayed
 
 
+class WrittenThenReplayed(TextGenerator):
+    """The same for text; what is left early is left early in both."""
+
+    def __init__(self, opened: Opener) -> None:
+        self._opened = opened
+        self._recording: TextGenerator = opened("record").text_generator("live:m")
+
+    async def stream(
+        self, prompt: Prompt, *, options: GenerationOptions
+    ) -> AsyncIterator[TextChunk]:
+        recorded = [each async for each in self._recording.stream(prompt, options=options)]
+        model: TextGenerator = self._opened("replay").text_generator("live:m")
+        stream = model.stream(prompt, options=options)
+        for expected in recorded:
+            chunk = await anext(stream)
+            assert chunk == expected
+            yield chunk
+
+    async def warm(self, prompt: Prompt, *, options: GenerationOptions) -> Usage | None:
+        return await self._recording.warm(prompt, options=options)
+
+
+class GeneratedThenReplayed(StructuredGenerator):
+    """The same for JSON."""
+
+    def __init__(self, opened: Opener) -> None:
+        self._opened = opened
+        self._recording: StructuredGenerator = opened("record").structured_generator("live:m")
+
+    async def generate(
+        self, prompt: Prompt, schema: Schema, *, options: GenerationOptions
+    ) -> StructuredReply:
+        recorded = await self._recording.generate(prompt, schema, options=options)
+        model: StructuredGenerator = self._opened("replay").structured_generator("live:m")
+        replayed = await model.generate(prompt, schema, options=options)
+        assert replayed == recorded
+        return replayed
+
+
+class ModeratedThenReplayed(Moderator):
+    """The same for moderation."""
+
+    def __init__(self, opened: Opener) -> None:
+        self._opened = opened
+        self._recording: Moderator = opened("record").moderator("live:m")
+
+    async def moderate(self, texts: Sequence[str]) -> Sequence[Moderation]:
+        recorded = await self._recording.moderate(texts)
+        if not texts:
+            return recorded
+        model: Moderator = self._opened("replay").moderator("live:m")
+        replayed = await model.moderate(texts)
+        assert list(replayed) == list(recorded)
+        return replayed
+
+
 class TestReplayedEmbedder(EmbedderConformance):
     @pytest.fixture
     def subject(self, opened: Opener) -> Embedder:
@@ -77,12 +162,42 @@ class TestReplayedDecisionModel(DecisionModelConformance):
         return DecidedThenReplayed(opened)
 
 
+class TestReplayedTextGenerator(TextGeneratorConformance):
+    @pytest.fixture
+    def subject(self, opened: Opener, live: Live) -> TextGenerator:
+        live.told = ScriptedTextGenerator(["Hello to you", "as ever"])
+        return WrittenThenReplayed(opened)
+
+
+class TestRecordingTextGenerator(TextGeneratorConformance):
+    @pytest.fixture
+    def subject(self, opened: Opener, live: Live) -> TextGenerator:
+        live.told = ScriptedTextGenerator(["Hello to you", "as ever"])
+        made: TextGenerator = opened("auto").text_generator("live:m")
+        return made
+
+
+class TestReplayedStructuredGenerator(StructuredGeneratorConformance):
+    @pytest.fixture
+    def subject(self, opened: Opener, live: Live) -> StructuredGenerator:
+        live.told = ScriptedStructuredGenerator()
+        return GeneratedThenReplayed(opened)
+
+
+class TestReplayedModerator(ModeratorConformance):
+    @pytest.fixture
+    def subject(self, opened: Opener, live: Live) -> Moderator:
+        live.told = ScriptedModerator({"card", "fee"})
+        return ModeratedThenReplayed(opened)
+
+
 class TestCassetteProvider(ModelProviderConformance):
     @pytest.fixture
-    async def subject(self, opened: Opener) -> ModelProvider:
+    def subject(self, opened: Opener) -> ModelProvider:
         recording = opened("record")
-        await recording.embedder("live:m").embed(["a card"])
-        await recording.decision_model("live:m").decide(_request())
+        anyio.run(recording.embedder("live:m").embed, ["a card"])
+        request = request_of("I lost my card", Question("lost", "Is a card lost?"))
+        anyio.run(recording.decision_model("live:m").decide, request)
         made: ModelProvider = opened("replay")
         return made
 
@@ -92,10 +207,3 @@ class TestProviderWithoutCassettes(ModelProviderConformance):
     def subject(self, opened: Opener, tmp_path: Path) -> ModelProvider:
         made: ModelProvider = opened("replay", at=tmp_path / "nothing")
         return made
-
-
-def _request() -> DecisionRequest:
-    from poise.testing.embedding import request_of
-    from poise.turn.models import Question
-
-    return request_of("I lost my card", Question("lost", "Is a card lost?"))

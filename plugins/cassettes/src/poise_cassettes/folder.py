@@ -103,7 +103,7 @@ class Folder:
         said = self._read(path)
         try:
             request = Request(said["model"], Capability(said["capability"]), said["request"])
-            takes = tuple(said["takes"])
+            takes = tuple({**take} for take in said["takes"])
         except (KeyError, TypeError, ValueError) as exc:
             raise UnreadableCassetteError(str(path), f"is no cassette ({exc!r})") from exc
         return Cassette(path.relative_to(self.path).as_posix(), request, takes)

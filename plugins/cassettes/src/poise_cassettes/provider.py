@@ -55,17 +55,16 @@ class CassetteProvider(ModelProvider):
         ]
 
     def capabilities(self, model: str) -> frozenset[Capability]:
+        # What wraps nothing, or was never recorded, can be asked for anything, and then says what
+        # is wrong. Had it no capabilities, another model would quietly answer in its place.
+        everything = frozenset(Capability)
         if not self._is_wrapped(model):
-            return frozenset()
+            return everything
         recorded = self._tape(model).facts().get("capabilities")
         if self._mode is Mode.RECORD or (self._mode is Mode.AUTO and recorded is None):
             provider, _, name = model.partition(":")
             return self._providers.get(provider).capabilities(name)
-        if recorded is None:
-            # Asked for anything, it says that nothing is recorded. Left out, another model would
-            # quietly answer in its place.
-            return frozenset(Capability)
-        return frozenset(Capability(each) for each in recorded)
+        return everything if recorded is None else frozenset(map(Capability, recorded))
 
     def embedder(self, model: str) -> Embedder:
         tape = self._known(model, "embedder", Capability.EMBED)
