@@ -187,6 +187,22 @@ def test_a_provider_that_nobody_offers_fails_at_start() -> None:
         routes_of({"*": "zeta"}).check()
 
 
+def test_a_provider_that_wraps_another_is_known_by_the_others_cards() -> None:
+    class Wrapping(Vendor):
+        def card_of(self, model: str) -> tuple[str, str]:
+            return "acme", "big"
+
+    offers = Offers("test")
+    offers.add(ModelProvider, "tape", lambda: Wrapping("tape", {Capability.TEXT: ("t",)}))
+    cards = Cards()
+    cards.add(ModelCard("acme", "big", context=1234))
+
+    routes = ModelRoutes({"*": "tape:t"}, offers, Nothing(), cards=cards)
+
+    (served,) = routes.chain("compact", Capability.TEXT)
+    assert (served.name, served.card.context) == ("tape:t", 1234)
+
+
 patterns = st.sampled_from([*(route.name for route in ROUTES), "*", "compose.*", "matching.*"])
 models = st.sampled_from(["acme:big", "talker:t", "judge:t1"])
 

@@ -286,7 +286,7 @@ class ModelRoutes(Providers):
         models = self.get(default.name).models(capability)
         if not models:
             return []
-        card = self._cards.find(default.name, models[0])
+        card = self._cards.find(*self.get(default.name).card_of(models[0]))
         return [Served(default.name, models[0], capability, card, note)]
 
     def _served(self, name: str, capability: Capability, size: SizeClass) -> Served | None:
@@ -309,7 +309,7 @@ class ModelRoutes(Providers):
             )
             if chosen is None:
                 continue
-            card = self._cards.find(provider_name, chosen)
+            card = self._cards.find(*provider.card_of(chosen))
             if way in (card.capabilities or provider.capabilities(chosen)):
                 return Served(provider_name, chosen, way, card, _why(way, capability))
         return None

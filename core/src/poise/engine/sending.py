@@ -194,7 +194,7 @@ class Sender:
         """Return what a model costs, from its card or the price table."""
         if served.card.price is not None:
             return served.card.price
-        return self._prices.price(served.provider, served.model) if self._prices else None
+        return self._prices.price(served.card.provider, served.card.match) if self._prices else None
 
     @asynccontextmanager
     async def _recorded(

@@ -187,6 +187,13 @@ class ModelProvider(ABC):
         """
         raise self._unknown("decision model", model, Capability.DECIDE)
 
+    def card_of(self, model: str) -> tuple[str, str]:
+        """Return under which provider and model the card and the price of `model` are found.
+
+        The default: this one's own. A provider that wraps another says the other's.
+        """
+        return self.name, model
+
     def text_generator(self, model: str) -> TextGenerator:
         """Return what writes text with `model`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import anyio
 import numpy as np
@@ -11,7 +11,14 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from poise.errors import ConfigError, UnknownOfferError
-from poise.ports.models import DecisionModel, Embedder, ModelProvider
+from poise.ports.models import (
+    DecisionModel,
+    Embedder,
+    ModelProvider,
+    Moderator,
+    StructuredGenerator,
+    TextGenerator,
+)
 from poise.turn.models import Capability, DecisionRequest, Probability, Question
 from poise.turn.prompts import Prompt
 
@@ -267,28 +274,67 @@ class ModelProviderConformance:
         assert len(set(names)) == len(names), f"models({capability}) names one twice: {names}"
         assert all(names), f"models({capability}) holds an empty name"
 
-    def test_gives_out_every_model_it_names(self, subject: ModelProvider) -> None:
-        for name in subject.models(Capability.EMBED):
-            made: object = subject.embedder(name)
-            assert isinstance(made, Embedder), f"embedder({name!r}) made {made!r}"
-        for name in subject.models(Capability.DECIDE):
-            made = subject.decision_model(name)
-            assert isinstance(made, DecisionModel), f"decision_model({name!r}) made {made!r}"
-
-    def test_an_unknown_model_is_an_error_that_names_the_known_ones(
-        self, subject: ModelProvider
+    @pytest.mark.parametrize("capability", list(Capability))
+    def test_gives_out_every_model_it_names(
+        self, subject: ModelProvider, capability: Capability
     ) -> None:
-        for make, capability in (
-            (subject.embedder, Capability.EMBED),
-            (subject.decision_model, Capability.DECIDE),
-        ):
-            with pytest.raises(UnknownOfferError) as refused:
-                make("no-such-model")
+        for name in subject.models(capability):
+            made = _MAKERS[capability](subject, name)
+            assert isinstance(made, _PORTS[capability]), f"{capability} of {name!r}: made {made!r}"
 
-            assert isinstance(refused.value, ConfigError)
-            assert "no-such-model" in str(refused.value), "the error does not name what was asked"
+    def test_says_what_every_model_can_be_asked_for(self, subject: ModelProvider) -> None:
+        for capability in Capability:
             for name in subject.models(capability):
-                assert name in str(refused.value), f"the error does not offer {name!r} instead"
+                assert capability in subject.capabilities(name), (
+                    f"models({capability}) names {name!r}; capabilities({name!r}) lacks it"
+                )
+
+    @pytest.mark.parametrize("capability", list(Capability))
+    def test_an_unknown_model_is_an_error_that_names_the_known_ones(
+        self, subject: ModelProvider, capability: Capability
+    ) -> None:
+        if capability in subject.capabilities(_UNKNOWN):  # it takes names that it does not list
+            assert isinstance(_MAKERS[capability](subject, _UNKNOWN), _PORTS[capability]), (
+                f"capabilities({_UNKNOWN!r}) says {capability}; then such a model must be made"
+            )
+            return
+
+        with pytest.raises(UnknownOfferError) as refused:
+            _MAKERS[capability](subject, _UNKNOWN)
+
+        assert isinstance(refused.value, ConfigError)
+        assert _UNKNOWN in str(refused.value), "the error does not name what was asked"
+        for name in subject.models(capability):
+            assert name in str(refused.value), f"the error does not offer {name!r} instead"
+
+    def test_allows_some_requests_at_once(self, subject: ModelProvider) -> None:
+        assert subject.concurrency is None or subject.concurrency > 0, (
+            f"`concurrency` is {subject.concurrency}; `None` is any number"
+        )
+
+    @pytest.mark.anyio
+    async def test_closing_twice_is_harmless(self, subject: ModelProvider) -> None:
+        await subject.aclose()
+        await subject.aclose()
+
+
+_UNKNOWN = "no-such-model"
+
+_PORTS: Mapping[Capability, type] = {
+    Capability.EMBED: Embedder,
+    Capability.DECIDE: DecisionModel,
+    Capability.STRUCTURED: StructuredGenerator,
+    Capability.TEXT: TextGenerator,
+    Capability.MODERATE: Moderator,
+}
+
+_MAKERS: Mapping[Capability, Callable[[ModelProvider, str], object]] = {
+    Capability.EMBED: lambda provider, name: provider.embedder(name),
+    Capability.DECIDE: lambda provider, name: provider.decision_model(name),
+    Capability.STRUCTURED: lambda provider, name: provider.structured_generator(name),
+    Capability.TEXT: lambda provider, name: provider.text_generator(name),
+    Capability.MODERATE: lambda provider, name: provider.moderator(name),
+}
 
 
 def request_of(*said: str | Question, questions: Sequence[Question] = ()) -> DecisionRequest:

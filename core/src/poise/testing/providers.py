@@ -6,10 +6,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import anyio
-from anyio.lowlevel import checkpoint
 
-from poise.ports.models import DecisionModel, Embedder, ModelProvider
+from poise.ports.models import (
+    DecisionModel,
+    Embedder,
+    ModelProvider,
+    Moderator,
+    StructuredGenerator,
+    TextGenerator,
+)
 from poise.testing.models import scripted_vectors
+from poise.testing.scripted_generators import meet_script
 from poise.turn.models import Capability, DecisionRequest, Probability, Question
 
 if TYPE_CHECKING:
@@ -46,7 +53,7 @@ class ScriptedEmbedder(Embedder):
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.embedded.append(tuple(texts))
-        await _meet_script(self._failures, self._gate)
+        await meet_script(self._failures, self._gate)
         return await anyio.to_thread.run_sync(scripted_vectors, texts, self.dimensions)
 
 
@@ -77,7 +84,7 @@ class ScriptedDecisionModel(DecisionModel):
 
     async def decide(self, request: DecisionRequest) -> Sequence[Probability]:
         self.requests.append(request)
-        await _meet_script(self._failures, self._gate)
+        await meet_script(self._failures, self._gate)
         return [
             Probability(question.id, self._line(question, request))
             for question in request.questions
@@ -90,7 +97,7 @@ class ScriptedDecisionModel(DecisionModel):
 
 
 class ScriptedProvider(ModelProvider):
-    """Gives out one embedder, `words`, and one decision model, `script`.
+    """Gives out one embedder, `words`, and one model, `script`, for everything else.
 
     `offers.add(ModelProvider, "scripted", lambda: ScriptedProvider(decisions=…), default=True)`
     serves a whole application; a test keeps the models it passes in to see what they were asked.
@@ -98,6 +105,9 @@ class ScriptedProvider(ModelProvider):
     Args:
         embedder: Default: one that never fails.
         decisions: Default: a model that abstains.
+        text: `None`: this provider writes no text.
+        structured: `None`: it writes no JSON.
+        moderator: `None`: it does not moderate.
     """
 
     name = "scripted"
@@ -106,16 +116,27 @@ class ScriptedProvider(ModelProvider):
         self,
         embedder: ScriptedEmbedder | None = None,
         decisions: ScriptedDecisionModel | None = None,
+        *,
+        text: TextGenerator | None = None,
+        structured: StructuredGenerator | None = None,
+        moderator: Moderator | None = None,
     ) -> None:
         self._embedder = embedder or ScriptedEmbedder()
         self._decisions = decisions or ScriptedDecisionModel()
+        self._text = text
+        self._structured = structured
+        self._moderator = moderator
 
     def models(self, capability: Capability) -> Sequence[str]:
-        served: Mapping[Capability, Sequence[str]] = {
-            Capability.EMBED: ("words",),
-            Capability.DECIDE: ("script",),
+        served: Mapping[Capability, object] = {
+            Capability.DECIDE: self._decisions,
+            Capability.TEXT: self._text,
+            Capability.STRUCTURED: self._structured,
+            Capability.MODERATE: self._moderator,
         }
-        return served.get(capability, ())
+        if capability is Capability.EMBED:
+            return ("words",)
+        return () if served[capability] is None else ("script",)
 
     def embedder(self, model: str) -> Embedder:
         return self._embedder if model == "words" else super().embedder(model)
@@ -123,11 +144,17 @@ class ScriptedProvider(ModelProvider):
     def decision_model(self, model: str) -> DecisionModel:
         return self._decisions if model == "script" else super().decision_model(model)
 
+    def text_generator(self, model: str) -> TextGenerator:
+        if model != "script" or self._text is None:
+            return super().text_generator(model)
+        return self._text
 
-async def _meet_script(failures: Iterable[Exception | None], gate: anyio.Event | None) -> None:
-    await checkpoint()
-    if gate is not None:
-        await gate.wait()
-    failure = next(iter(failures), None)
-    if failure is not None:
-        raise failure
+    def structured_generator(self, model: str) -> StructuredGenerator:
+        if model != "script" or self._structured is None:
+            return super().structured_generator(model)
+        return self._structured
+
+    def moderator(self, model: str) -> Moderator:
+        if model != "script" or self._moderator is None:
+            return super().moderator(model)
+        return self._moderator

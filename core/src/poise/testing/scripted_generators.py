@@ -121,7 +121,7 @@ class ScriptedStructuredGenerator(StructuredGenerator):
         gate: anyio.Event | None = None,
     ) -> None:
         self.requests: list[GenerationRequest] = []
-        self._lines: Lines[JsonLine] = Lines(_smallest_reply if script is None else script)
+        self._lines: Lines[JsonLine] = Lines(smallest_reply if script is None else script)
         self._failures = iter(failures)
         self._gate = gate
 
@@ -201,6 +201,12 @@ def smallest(schema: Schema) -> dict[str, Any]:
     return found
 
 
+def smallest_reply(request: GenerationRequest) -> JsonLine:
+    """Return the smallest JSON of the schema that was asked for: a script without a script."""
+    assert request.schema is not None
+    return smallest(request.schema)
+
+
 def moderations(
     texts: Sequence[str], flagged: Collection[str] | Callable[[str], Moderation]
 ) -> Sequence[Moderation]:
@@ -264,18 +270,12 @@ def _tokens(text: str) -> int:
     return len(text.split())
 
 
-def _smallest_reply(request: GenerationRequest) -> JsonLine:
-    assert request.schema is not None
-    return smallest(request.schema)
-
-
 def _smallest(node: Mapping[str, Any]) -> Any:  # any JSON value
-    kinds = node.get("type")
-    named = kinds if isinstance(kinds, list) else [kinds]
-    if "null" in named:
+    kind = node.get("type")
+    if kind == "null" or (isinstance(kind, list) and "null" in kind):
         return None
     if "enum" in node:
         return node["enum"][0]
-    if named[0] == "object":
+    if kind == "object":
         return {name: _smallest(inner) for name, inner in node.get("properties", {}).items()}
-    return {"string": "", "integer": 0, "number": 0.0, "boolean": False, "array": []}[named[0]]
+    return {"string": "", "integer": 0, "number": 0.0, "boolean": False, "array": []}[str(kind)]

@@ -54,6 +54,10 @@ class CassetteProvider(ModelProvider):
             if capability.value in self._tape(model).facts().get("capabilities", ())
         ]
 
+    def card_of(self, model: str) -> tuple[str, str]:
+        provider, _, wrapped = model.partition(":")
+        return (provider, wrapped) if wrapped else (self.name, model)
+
     def capabilities(self, model: str) -> frozenset[Capability]:
         # What wraps nothing, or was never recorded, can be asked for anything, and then says what
         # is wrong. Had it no capabilities, another model would quietly answer in its place.
