@@ -21,7 +21,7 @@ TEST_TOOLS = (
     "import-linter",
     "mypy",
 )
-BENCHES = ("discovery", "decide", "multilingual", "turn", "resolver", "footprint")
+BENCHES = ("discovery", "decide", "multilingual", "turn", "resolver", "provider", "footprint")
 
 nox.options.sessions = ["lint", "types", "isolation", "isolated", "docs", "tests"]
 nox.options.reuse_existing_virtualenvs = True
@@ -144,6 +144,13 @@ def types(session: nox.Session) -> None:
         str(next((ROOT / each / "src").iterdir()).relative_to(ROOT)) for each in distributions()
     ]
     session.run("mypy", *sources, "tests/typing")
+
+
+@nox.session
+def live(session: nox.Session) -> None:
+    """Run the providers against a real model server, built from the package registry once."""
+    everything(session, tools=(*TEST_TOOLS, "cmake", "ninja"))
+    session.run("pytest", "tests/live", *session.posargs, env={"POISE_LIVE": "1"})
 
 
 @nox.session

@@ -191,7 +191,7 @@ async def generator(
         said = request.json
         if said.get("stream"):
             return wire.stream(("Hello ", "there."), Usage(10, output_tokens=3))
-        if said["max_tokens"] == 1:
+        if "output_config" not in said:
             return recorded("warmed.json")
         schema = said["output_config"]["format"]["schema"]
         return wire.structured(json.dumps(_instance(schema)), Usage(10, output_tokens=3))
