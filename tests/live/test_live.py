@@ -12,6 +12,7 @@ import poise
 from poise import (
     DecisionModel,
     DecisionRequest,
+    Embedder,
     Finish,
     GenerationOptions,
     ModelProvider,
