@@ -6,8 +6,8 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import live_server
 import pytest
-import server
 
 import poise
 from poise.memory.stores import MemoryStores
@@ -32,7 +32,7 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def model_server() -> Iterator[str]:
     """The address of a running server."""
-    with server.running(*server.prepare(ROOT / "constraints.txt")) as url:
+    with live_server.running(*live_server.prepare(ROOT / "constraints.txt")) as url:
         yield url
 
 

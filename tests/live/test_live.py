@@ -25,6 +25,7 @@ from poise import (
 )
 from poise.testing.embedding import (
     DecisionModelConformance,
+    EmbedderConformance,
     ModelProviderConformance,
 )
 from poise.testing.generating import StructuredGeneratorConformance, TextGeneratorConformance
