@@ -238,6 +238,7 @@ def test_check_skips_what_wants_a_key_and_says_so(made: Path) -> None:
     row = next(each for each in json.loads(out) if each["suite"] == "TextGenerator")
     assert code == 0
     assert row["failed"] == 0
+    assert row["keyless"] == row["skipped"]
     assert row["skips"] == {"acme:echo: no key; set ACME_API_KEY": row["skipped"]}
 
 

@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -132,13 +132,13 @@ def _environment(folder: str) -> Mapping[str, str]:
 
 
 def print_rows(rows: Sequence[Row]) -> None:
-    """Print a table of the suites, then each broken promise."""
+    """Print a table of the suites, then each broken promise, then why anything was left out."""
     if not rows:
         write("the plugin offers nothing: there is no suite to run")
         return
     write(
         table(
-            ("suite", "on", "result", "passed", "failed", "skipped", "s", "because"),
+            ("suite", "on", "result", "passed", "failed", "skipped", "s"),
             [
                 (
                     row["suite"],
@@ -146,7 +146,6 @@ def print_rows(rows: Sequence[Row]) -> None:
                     result_of(row),
                     *(row[each] or None for each in ("passed", "failed", "skipped")),
                     f"{row['seconds']:.1f}" if row["seconds"] else None,
-                    _because(row),
                 )
                 for row in rows
             ],
@@ -154,25 +153,39 @@ def print_rows(rows: Sequence[Row]) -> None:
         )
     )
     for row in rows:
-        for failure in row["failures"]:
-            write(f"\n{row['suite']} on {row['subject']}: {failure['test']}")
-            write(f"  {one_line(failure['reason'])}")
+        for reason, tests in _broken(row).items():
+            more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
+            write(f"\n{row['suite']} on {row['subject']}: {tests[0]}{more}")
+            write(f"  {one_line(reason)}")
+    left_out = [line for row in rows for line in _left_out(row)]
+    if left_out:
+        write("\n" + "\n".join(left_out))
     if any(row["failed"] for row in rows):
         write(faint("\n--verbose shows each failure with its place."), err=True)
 
 
 def result_of(row: Row) -> str:
-    """Return how a suite ended, in a word."""
+    """Return how a suite ended, in a word or two."""
     if row["failed"]:
         return "failed"
+    if row["keyless"]:
+        return "no key"
     if row["passed"]:
         return "passed"
     return "skipped" if row["skipped"] else "no suite"
 
 
-def _because(row: Row) -> str:
-    if row["failures"]:
-        first = row["failures"][0]["reason"]
-        more = len({each["reason"] for each in row["failures"]}) - 1
-        return f"{first} (and {more} more)" if more else first
-    return row["note"] or "; ".join(row["skips"])
+def _broken(row: Row) -> Mapping[str, Sequence[str]]:
+    """Return the tests that failed, by the reason that they give."""
+    found: dict[str, list[str]] = {}
+    for failure in row["failures"]:
+        found.setdefault(failure["reason"], []).append(failure["test"])
+    return found
+
+
+def _left_out(row: Row) -> Iterator[str]:
+    where = f"{row['suite']} on {row['subject']}"
+    if row["note"]:
+        yield f"{where}: {row['note']}"
+    for reason, count in row["skips"].items():
+        yield one_line(f"{where}: {count} skipped: {reason}")

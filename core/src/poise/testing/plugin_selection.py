@@ -72,15 +72,15 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Count a test as skipped that wants a key, and put its result into its suite's row."""
     report = yield
-    if call.excinfo is not None:
-        for refused in _keyless(call.excinfo.value):
-            report.outcome = "skipped"
-            report.longrepr = ("", 0, f"Skipped: {refused}")
-            break
+    refused = next(_keyless(call.excinfo.value), None) if call.excinfo else None
+    if refused is not None:
+        report.outcome = "skipped"
+        report.longrepr = ("", 0, f"Skipped: {refused}")
     owner: Any = dict(item.user_properties).get(_OF)  # the key of a row
     row = item.config.stash[_ROWS].get(owner)
     if row is not None:
         _count(row, report)
+        row["keyless"] += refused is not None
     return report
 
 
@@ -99,6 +99,7 @@ def _row(suite: str, subject: str, note: str = "") -> dict[str, Any]:  # JSON
         "passed": 0,
         "failed": 0,
         "skipped": 0,
+        "keyless": 0,
         "seconds": 0.0,
         "failures": [],
         "skips": {},
