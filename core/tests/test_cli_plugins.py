@@ -331,3 +331,21 @@ def test_bare_plugins_still_lists(made: Path) -> None:
     assert code == 0
     assert reports["acme"]["offers"] == ["ModelProvider acme"]
     assert reports["acme"]["sections"] == ["acme"]
+
+
+def test_key_of_a_new_provider_is_read_from_the_vendors_variable_and_shown_nowhere(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (made.parent / "poise.toml").write_text('[models]\n"compose.message" = "acme:echo"\n')
+    monkeypatch.setenv("ACME_API_KEY", "sk-canary-0815")
+
+    printed = [
+        poise("config", "show", "--origin"),
+        poise("models", "--json"),
+        poise("models", "check", "compose.message", "--json"),
+        poise("plugins", "check", "acme", "--json"),
+    ]
+
+    assert [code for code, _, _ in printed] == [0, 0, 0, 0]
+    assert "ACME_API_KEY" in printed[0][1]
+    assert not [each for each in printed if "canary" in each[1] + each[2]]

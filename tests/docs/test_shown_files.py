@@ -12,7 +12,14 @@ from poise.app.config import load_config
 from poise.app.plugins import PluginManager
 
 ROOT = Path(__file__).parents[2]
-COPIED = ROOT / "contrib" / "hashing"
+HOW_TO = ROOT / "docs" / "how-to"
+COPIED = {
+    "write-a-plugin.md": ROOT / "contrib" / "hashing",
+    "write-a-provider.md": ROOT / "contrib" / "echo",
+}
+"""The distributions that pages show whole, to be copied."""
+
+SHOWN = ("pyproject.toml", "tests/test_conformance.py", "tests/conftest.py")
 PAGES = sorted(
     page
     for pattern in ("*.md", "docs/**/*.md", "core/*.md", "plugins/*/*.md", "contrib/*/*.md")
@@ -33,21 +40,13 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "src/poise_hashing/__init__.py",
-        "pyproject.toml",
-        "tests/test_conformance.py",
-        "tests/conftest.py",
-    ],
-)
-def test_the_plugin_to_copy_from_is_shown_as_it_is(name: str) -> None:
-    page = ROOT / "docs" / "how-to" / "write-a-plugin.md"
+@pytest.mark.parametrize("page", COPIED)
+def test_the_plugin_to_copy_from_is_shown_as_it_is(page: str) -> None:
+    folder = COPIED[page]
+    shown = [fence for kind in ("toml", "python") for fence in fences(HOW_TO / page, kind)]
 
-    shown = fences(page, "toml" if name.endswith(".toml") else "python")
-
-    assert (COPIED / name).read_text(encoding="utf-8") in shown
+    for name in (f"src/poise_{folder.name}/__init__.py", *SHOWN):
+        assert (folder / name).read_text(encoding="utf-8") in shown, f"{page}: {name} is another"
 
 
 @pytest.mark.parametrize(("page", "text"), SETTINGS)
