@@ -46,6 +46,7 @@ from poise import (
     TextGenerator,
     TruncatedError,
     UnservedRouteError,
+    UnsupportedError,
     Usage,
 )
 from poise.engine.account import Account
@@ -131,8 +132,8 @@ def door(
     for card in cards:
         known.add(card)
     table = {"*": [f"{vendor.name}:m" for vendor in vendors]} if vendors else {}
-    routes = ModelRoutes(table, offers, Nothing(), cards=known)
-    unbound = RoutedModels(routes, HookCaller(lambda _hook: ()), limits, prices=prices)
+    routes = ModelRoutes(table, offers, Nothing(), cards=known, prices=prices)
+    unbound = RoutedModels(routes, HookCaller(lambda _hook: ()), limits)
     return unbound if account is None else unbound.bind(account, lambda: None)
 
 
@@ -394,6 +395,23 @@ async def test_a_model_that_answers_nothing_falls_to_the_next() -> None:
     answers = await models.decide(ROUTE, request_of("a"))
 
     assert told(answers) == {"a": True}
+
+
+async def test_a_model_that_turns_out_to_give_no_probabilities_is_asked_for_json_ever_after() -> (
+    None
+):
+    account = Account()
+    unable = UnsupportedError("v", "m", "", "gives no log-probabilities")
+    decisions = ScriptedDecisionModel(failures=[unable])
+    generator = ScriptedStructuredGenerator([verdicts(a="yes")])
+    models = door(Vendor("v", decisions, generator), account=account)
+
+    first = await models.decide(ROUTE, request_of("a"))
+    second = await models.decide(ROUTE, request_of("a"))
+
+    assert told(first) == told(second) == {"a": True}
+    assert [line.way for line in account.requests] == ["decision", "structured", "structured"]
+    assert len(decisions.requests) == 1
 
 
 async def test_raw_probabilities_and_the_cards_band_decide() -> None:

@@ -187,6 +187,12 @@ def test_a_provider_that_nobody_offers_fails_at_start() -> None:
         routes_of({"*": "zeta"}).check()
 
 
+def test_a_model_named_twice_is_asked_once() -> None:
+    routes = routes_of({"*": ("acme:big", "talker:t", "acme", "acme:big")})
+
+    assert names(routes, "compact", Capability.TEXT) == ["acme:big", "talker:t"]
+
+
 def test_a_provider_that_wraps_another_is_known_by_the_others_cards() -> None:
     class Wrapping(Vendor):
         def card_of(self, model: str) -> tuple[str, str]:

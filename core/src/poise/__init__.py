@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         UnknownModelError,
         UnknownOfferError,
         UnservedRouteError,
+        UnsupportedError,
     )
     from poise.hooks.cards import (
         Cards,
@@ -370,6 +371,7 @@ __all__ = [  # noqa: RUF022 - in plain order, as the layout test has it
     "UnknownModelError",
     "UnknownOfferError",
     "UnservedRouteError",
+    "UnsupportedError",
     "Usage",
     "Variable",
     "Verdict",

@@ -32,6 +32,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "UnknownModelError",
         "UnknownOfferError",
         "UnservedRouteError",
+        "UnsupportedError",
     ),
     "poise.hooks.cards": ("Cards",),
     "poise.hooks.findings": (

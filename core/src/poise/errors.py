@@ -243,6 +243,14 @@ class InvalidRequestError(ProviderError):
 
 
 @attrs.define
+class UnsupportedError(ProviderError):
+    """The model turns out not to do what it was asked for, e.g. to give no probabilities.
+
+    The router remembers it, and asks the same model in the next way of having it.
+    """
+
+
+@attrs.define
 class ContextTooLongError(ProviderError):
     """The prompt does not fit the model's window.
 

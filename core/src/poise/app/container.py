@@ -123,17 +123,13 @@ def build(
             offers,
             wiring,
             cards=known,
+            prices=offers.make(PriceTable, None, wiring) if offers.default(PriceTable) else None,
             agents={name: each.models for name, each in config.agents.items()},
         )
     )
     container[Providers] = Singleton(lambda c: c[ModelRoutes])  # type: ignore[type-abstract]
     container[RoutedModels] = Singleton(
-        lambda c: RoutedModels(
-            c[ModelRoutes],
-            hooks,
-            c[EngineLimits],
-            prices=offers.make(PriceTable, None, wiring) if offers.default(PriceTable) else None,
-        )
+        lambda c: RoutedModels(c[ModelRoutes], hooks, c[EngineLimits])
     )
     container[TurnModels] = Singleton(lambda c: c[RoutedModels])  # type: ignore[type-abstract]
     container[Catalogs] = Singleton(lambda c: Catalogs(c[Annotator], c[Discoverer], hooks))

@@ -207,7 +207,6 @@ class _Asking:
             self.opened.routes,
             HookCaller(self._listening),
             limits,
-            prices=self.opened.prices,
             lanes=self.lanes,
         ).on_behalf_of(only, _CHECKER)
 
@@ -222,9 +221,7 @@ class _Asking:
             return
         check = self.check
         check.tokens = (check.tokens or 0) + usage.input_tokens + usage.output_tokens
-        price = self.served.card.price
-        if price is None and self.opened.prices is not None:
-            price = self.opened.prices.price(self.served.provider, self.served.model)
+        price = self.opened.routes.price(self.served)
         if price is not None:
             check.cost = (check.cost or 0.0) + price.cost(usage)
 

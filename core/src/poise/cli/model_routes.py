@@ -9,7 +9,6 @@ import attrs
 
 from poise.app.config import Config
 from poise.engine.routing import Entry, ModelRoutes, Served, entry_of
-from poise.ports.models import PriceTable
 from poise.turn.cards import Price
 from poise.turn.models import Capability
 from poise.turn.routes import ROUTES, route_named
@@ -148,20 +147,16 @@ def _rows(
             yield RouteRow(name, capability, size, purpose, served, f"agent={agent}")
 
 
-def model_rows(
-    rows: Sequence[RouteRow], routes: ModelRoutes, prices: PriceTable | None
-) -> Sequence[ModelRow]:
+def model_rows(rows: Sequence[RouteRow], routes: ModelRoutes) -> Sequence[ModelRow]:
     """Return what is known of each model that serves something, in the order of the routes."""
     found: dict[str, list[Served]] = {}
     for row in rows:
         for served in row.served:
             found.setdefault(served.name, []).append(served)
-    return [_model_row(several, routes, prices) for several in found.values()]
+    return [_model_row(several, routes) for several in found.values()]
 
 
-def _model_row(
-    several: Sequence[Served], routes: ModelRoutes, prices: PriceTable | None
-) -> ModelRow:
+def _model_row(several: Sequence[Served], routes: ModelRoutes) -> ModelRow:
     served = several[0]
     card = served.card
     # What is offered by itself has no provider to ask: it can do what it is used for.
@@ -170,14 +165,11 @@ def _model_row(
         if served.provider
         else frozenset(each.way for each in several)
     )
-    price = card.price
-    if price is None and prices is not None:
-        price = prices.price(served.provider, served.model)
     return ModelRow(
         served.name,
         tuple(each.value for each in Capability if each in able),
         card.size.value if card.size else "",
         card.context,
         card.max_output,
-        price,
+        routes.price(served),
     )

@@ -73,7 +73,7 @@ async def _list(file: Path | None, as_json: bool) -> None:
 
     async with opened_models(file) as opened:
         rows = route_rows(opened.config, opened.routes)
-        known = model_rows(rows, opened.routes, opened.prices)
+        known = model_rows(rows, opened.routes)
         found = await remembered(opened.artifacts)
     if as_json:
         write_json(

@@ -17,7 +17,6 @@ from poise.app.startup import start
 from poise.engine.routing import ModelRoutes
 from poise.errors import NotFoundError, PoiseError
 from poise.hooks.caller import HookCaller
-from poise.ports.models import PriceTable
 from poise.ports.stores import ArtifactStore, ScopedStores, Stores
 from poise.values.ids import SessionId
 from poise.values.scope import Scope
@@ -57,14 +56,12 @@ class OpenedModels:
         config: The settings.
         plugins: Whose hooks hear of requests, as in the application.
         routes: Which models serve what.
-        prices: Knows what cards do not say, where a plugin offers that.
         artifacts: Where findings are kept; `None` where the stores can't be opened.
     """
 
     config: Config
     plugins: PluginManager
     routes: ModelRoutes
-    prices: PriceTable | None
     artifacts: ArtifactStore | None
 
 
@@ -80,7 +77,6 @@ async def opened_models(file: Path | None) -> AsyncIterator[OpenedModels]:
     hooks = HookCaller(plugins.implementations, config.plugins.agents)
     wiring = build(config, plugins.offers, hooks, cards=plugins.cards)
     routes: ModelRoutes = wiring.supply(ModelRoutes)
-    prices = plugins.offers.default(PriceTable)
     stores: Stores | None = None
     try:
         with suppress(PoiseError, OSError):  # models can be looked at without a database
@@ -91,7 +87,6 @@ async def opened_models(file: Path | None) -> AsyncIterator[OpenedModels]:
             config,
             plugins,
             routes,
-            plugins.offers.make(PriceTable, prices.name, wiring) if prices else None,
             stores.artifacts if stores else None,
         )
     finally:

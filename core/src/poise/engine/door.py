@@ -23,9 +23,10 @@ from poise.errors import (
     ProviderError,
     RefusedError,
     TruncatedError,
+    UnsupportedError,
 )
 from poise.hooks.caller import HookCaller
-from poise.ports.models import Embedder, Moderator, PriceTable, TextGenerator
+from poise.ports.models import Embedder, Moderator, TextGenerator
 from poise.turn.context import TurnContext
 from poise.turn.generation import Generation, GenerationOptions, Moderation, TextChunk
 from poise.turn.models import Answer, Capability, DecisionRequest, TurnModels
@@ -60,7 +61,6 @@ class RoutedModels(TurnModels):
         routes: Which models serve what.
         hooks: Hear of requests and responses.
         limits: Deadlines, retries, repairs.
-        prices: Knows what cards do not say.
         lanes: How many requests each provider has under way, in all turns.
         account: The turn's, when bound.
         current: Returns the turn as it stands, when bound.
@@ -73,7 +73,6 @@ class RoutedModels(TurnModels):
         hooks: HookCaller,
         limits: EngineLimits,
         *,
-        prices: PriceTable | None = None,
         lanes: Lanes | None = None,
         account: Account | None = None,
         current: Callable[[], TurnContext | None] = lambda: None,
@@ -82,7 +81,6 @@ class RoutedModels(TurnModels):
         self._routes = routes
         self._hooks = hooks
         self._limits = limits
-        self._prices = prices
         self._lanes = lanes or Lanes()
         self._account = account
         self._current = current
@@ -93,7 +91,6 @@ class RoutedModels(TurnModels):
             hooks,
             limits,
             lanes=self._lanes,
-            prices=prices,
             account=account,
             current=current,
         )
@@ -105,7 +102,6 @@ class RoutedModels(TurnModels):
             self._routes,
             self._hooks,
             self._limits,
-            prices=self._prices,
             lanes=self._lanes,
             account=account,
             current=current,
@@ -117,7 +113,6 @@ class RoutedModels(TurnModels):
             self._routes,
             self._hooks,
             self._limits,
-            prices=self._prices,
             lanes=self._lanes,
             whose=Whose(agent, agent.effort, session),
         )
@@ -389,13 +384,20 @@ class RoutedModels(TurnModels):
         for served in self._chain(route, capability):
             if failure is not None:
                 metrics.record_fallback(served.provider, route)
-            try:
-                return await use(served, tries)
-            except (RefusedError, TruncatedError):
-                raise
-            except ProviderError as exc:
-                failure = exc
-                tries.because(served, exc)
+            asked: Served | None = served
+            while asked is not None:
+                try:
+                    return await use(asked, tries)
+                except (RefusedError, TruncatedError):
+                    raise
+                except UnsupportedError as exc:
+                    failure = exc
+                    tries.because(asked, exc)
+                    asked = self._routes.lacks(asked, capability)
+                except ProviderError as exc:
+                    failure = exc
+                    tries.because(asked, exc)
+                    break
         assert failure is not None  # noqa: S101 - a chain is never empty
         raise failure
 

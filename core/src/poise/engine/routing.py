@@ -17,11 +17,12 @@ from poise.ports.models import (
     Embedder,
     ModelProvider,
     Moderator,
+    PriceTable,
     Providers,
     StructuredGenerator,
     TextGenerator,
 )
-from poise.turn.cards import ModelCard, SizeClass
+from poise.turn.cards import ModelCard, Price, SizeClass
 from poise.turn.models import Capability
 from poise.turn.routes import ROUTES, route_named
 from poise.values.agents import Effort
@@ -170,6 +171,7 @@ class ModelRoutes(Providers):
         offers: What plugins offer; the default provider serves what settings leave open.
         using: Fills the parameters of what is made.
         cards: What is known of models.
+        prices: Knows what cards do not say.
         agents: The same tables per agent, by its name or id: they come before the general one.
 
     Attributes:
@@ -186,6 +188,7 @@ class ModelRoutes(Providers):
         using: Supplier,
         *,
         cards: Cards | None = None,
+        prices: PriceTable | None = None,
         agents: Mapping[str, Mapping[str, Sequence[str] | str]] | None = None,
     ) -> None:
         self._entries = _entries(routes)
@@ -193,6 +196,8 @@ class ModelRoutes(Providers):
         self._offers = offers
         self._using = using
         self._cards = cards or Cards()
+        self._prices = prices
+        self._lacking: set[tuple[str, Capability]] = set()
         self._providers: dict[str, ModelProvider] = {}
         self._made: dict[tuple[Capability, str], object] = {}
         self._chains: dict[object, tuple[Served, ...]] = {}
@@ -268,12 +273,9 @@ class ModelRoutes(Providers):
             None,
         )
         size = getattr(route_named(route), "size", SizeClass.MEDIUM)
-        found = [
-            served
-            for name in (entry.models if entry else ())
-            if (served := self._served(name, capability, size)) is not None
-        ]
-        return found or self._default(capability, entry)
+        served = (self._served(name, capability, size) for name in (entry.models if entry else ()))
+        found = {each.name: each for each in reversed([*served]) if each is not None}
+        return [*reversed(found.values())] or self._default(capability, entry)
 
     def _default(self, capability: Capability, entry: Entry | None) -> Sequence[Served]:
         note = f"models.{entry.key!r} names nothing that does {capability.value}" if entry else ""
@@ -310,9 +312,30 @@ class ModelRoutes(Providers):
             if chosen is None:
                 continue
             card = self._cards.find(*provider.card_of(chosen))
-            if way in (card.capabilities or provider.capabilities(chosen)):
+            does = card.capabilities or provider.capabilities(chosen)
+            if way in does and (f"{provider_name}:{chosen}", way) not in self._lacking:
                 return Served(provider_name, chosen, way, card, _why(way, capability))
         return None
+
+    def lacks(self, served: Served, capability: Capability) -> Served | None:
+        """Remember that a model turned out not to have a way; return it with the next one.
+
+        Returns:
+            `None` when no way of having `capability` is left.
+        """
+        self._lacking.add((served.name, served.way))
+        self._chains.clear()
+        if not served.provider:
+            return None
+        size = served.card.size or SizeClass.MEDIUM
+        return self._served(served.name, capability, size)
+
+    def price(self, served: Served) -> Price | None:
+        """Return what a model costs, from its card or the price table; `None`: nobody knows."""
+        card = served.card
+        if card.price is not None or self._prices is None:
+            return card.price
+        return self._prices.price(card.provider, card.match)
 
     def _preferred(self, provider: ModelProvider, way: Capability, size: SizeClass) -> str | None:
         of_size = self._cards.of_size(provider.name, size, way)

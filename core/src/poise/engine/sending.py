@@ -39,7 +39,6 @@ from poise.errors import (
 )
 from poise.hooks.caller import HookCaller, log_failure
 from poise.hooks.tracing import TRACER
-from poise.ports.models import PriceTable
 from poise.turn.cards import Price
 from poise.turn.context import TurnContext
 from poise.turn.generation import TextChunk, Usage
@@ -103,7 +102,6 @@ class Sender:
         hooks: Hear of requests and responses.
         limits: Deadlines and retries.
         lanes: Shared by all turns.
-        prices: Knows what cards do not say.
         account: The turn's, when bound.
         current: Returns the turn as it stands, when bound.
     """
@@ -115,7 +113,6 @@ class Sender:
         limits: EngineLimits,
         *,
         lanes: Lanes,
-        prices: PriceTable | None = None,
         account: Account | None = None,
         current: Callable[[], TurnContext | None] = lambda: None,
     ) -> None:
@@ -123,7 +120,6 @@ class Sender:
         self._hooks = hooks
         self._limits = limits
         self._lanes = lanes
-        self._prices = prices
         self._account = account
         self._current = current
         self._timeout = limits.index_timeout if account is None else limits.model_timeout
@@ -190,19 +186,13 @@ class Sender:
                 if chunk.finish is not None:
                     return
 
-    def price(self, served: Served) -> Price | None:
-        """Return what a model costs, from its card or the price table."""
-        if served.card.price is not None:
-            return served.card.price
-        return self._prices.price(served.card.provider, served.card.match) if self._prices else None
-
     @asynccontextmanager
     async def _recorded(
         self, request: ModelRequest, served: Served, *, items: int, tries: Tries
     ) -> AsyncIterator[Attempt]:
         """Let one try pass through limits, hooks, a span, metrics and the ledger."""
         tries.count += 1
-        price = self.price(served)
+        price = self._routes.price(served)
         self._refuse_if_spent(request, served, price)
         if self._hooks.has("on_model_request"):
             await self._hooks.notify(

@@ -73,6 +73,7 @@ class DecisionModel(ABC):
         A model that can't tell returns an abstention (`value=None`), never a guess.
 
         Raises:
+            UnsupportedError: It turns out to give no probabilities: it is asked for JSON instead.
             ProviderError: The model can't answer.
         """
 
@@ -130,6 +131,7 @@ class StructuredGenerator(ABC):
         A refusal and a truncation are outcomes of the reply, not errors.
 
         Raises:
+            UnsupportedError: It turns out to have nothing for that: it is asked in words instead.
             ProviderError: The subclass says whether a retry may help.
         """
 

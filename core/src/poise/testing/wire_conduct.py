@@ -11,7 +11,8 @@ import logging
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from types import ModuleType
 
 import anyio
@@ -21,7 +22,6 @@ from poise.errors import AuthenticationError
 from poise.ports.models import ModelProvider
 from poise.testing.fake_server import FakeModelServer, Gate
 from poise.testing.wire_calls import (
-    PATIENCE,
     USAGE,
     WORDS,
     fails,
@@ -54,13 +54,10 @@ class WireConduct:
             )
             wire.script(fake_model_server, capability, success.held(gate))
 
-            with anyio.fail_after(PATIENCE):
-                async with anyio.create_task_group() as group:
-                    group.start_soon(generate, served, wire, capability)
-                    await gate.reached()
-                    group.cancel_scope.cancel()
+            await _assert_cancelling_hangs_up(
+                partial(generate, served, wire, capability), gate, fake_model_server
+            )
 
-            await fake_model_server.received[0].hung_up()
             script_success(wire, fake_model_server, capability)
             await generate(served, wire, capability)
 
@@ -78,13 +75,7 @@ class WireConduct:
             while await next_words(chunks):
                 pass
 
-        with anyio.fail_after(PATIENCE):
-            async with anyio.create_task_group() as group:
-                group.start_soon(read_on)
-                await gate.reached()
-                group.cancel_scope.cancel()
-
-        await fake_model_server.received[0].hung_up()
+        await _assert_cancelling_hangs_up(read_on, gate, fake_model_server)
 
     @pytest.mark.anyio
     async def test_a_missing_key_is_said_on_first_use(
@@ -172,6 +163,23 @@ class WireConduct:
         await used.aclose()
 
 
+async def _assert_cancelling_hangs_up(
+    request: Callable[[], Awaitable[object]], gate: Gate, server: FakeModelServer
+) -> None:
+    stayed: list[AssertionError] = []
+    async with anyio.create_task_group() as group:
+        group.start_soon(request)
+        await gate.reached()
+        group.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):  # so that a request that goes on is told of, not met
+            try:
+                await server.received[0].hung_up()
+            except AssertionError as error:
+                stayed.append(error)
+            gate.open()
+    assert not stayed, f"cancelling did not end the request: {stayed[0]}"
+
+
 def _told(record: logging.LogRecord) -> str:
     said = [record.getMessage(), repr(record.args), repr(vars(record))]
     if record.exc_info and record.exc_info[1]:
@@ -200,8 +208,22 @@ class _Refusal(importlib.abc.MetaPathFinder):
 
 def _assert_lazy(module: str, sdk: str) -> None:
     """Check in a process of its own that a module can be imported without the SDK."""
-    program = f"import sys, {module}; sys.exit({sdk!r} in sys.modules)"
+    file = sys.modules[module].__file__
+    assert file is not None
     done = subprocess.run(  # noqa: S603 - the program is ours
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        [sys.executable, "-c", _LOADED, module, file, sdk],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, f"importing {module} imports {sdk}, or fails: {done.stderr}"
+
+
+_LOADED = """
+import importlib.util, sys
+name, file, sdk = sys.argv[1:]
+spec = importlib.util.spec_from_file_location(name, file)
+sys.modules[name] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules[name])
+sys.exit(sdk in sys.modules)
+"""

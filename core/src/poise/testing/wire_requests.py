@@ -130,6 +130,8 @@ def _empty_texts(value: Any) -> Iterator[str]:  # value: parsed JSON
             yield from _empty_texts(inner)
     elif isinstance(value, list):
         for inner in value:
+            if inner == "":
+                yield "an entry"
             yield from _empty_texts(inner)
 
 

@@ -20,6 +20,7 @@ from poise_openai import questions
 from poise_openai.client import Client, lean
 from poise_openai.decode import chat_usage, read_completion
 from poise_openai.encode import Asked, Encoder
+from poise_openai.preset import Caching
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
@@ -39,7 +40,7 @@ AT_ONCE = 8
 _YES = frozenset({"yes", "yeah", "yep", "true"})
 _NO = frozenset({"no", "nope", "false"})
 _TRIMMED = " \t\r\n\"'`*_.,:;!([{▁Ġ"
-_ANSWER = "Answer with exactly one word: yes or no."
+_ANSWER = "Answer yes or no.\nAnswer:"
 
 
 class KnowsLogprobs(Protocol):
@@ -73,7 +74,8 @@ class Shares:
 class LogprobDecisionModel(DecisionModel):
     """Decides by the first word of a generating model's answer, one request per question.
 
-    All requests of a batch begin with the same bytes, which servers cache.
+    All requests of a batch begin with the same bytes. The first one goes ahead of the others, so
+    that these find the beginning in the server's cache.
     """
 
     def __init__(
@@ -133,7 +135,10 @@ class LogprobDecisionModel(DecisionModel):
 
         async with anyio.create_task_group() as group:
             for position, question in enumerate(request.questions):
-                group.start_soon(ask, position, question)
+                if position == 0 and self._client.preset.caching is Caching.AUTOMATIC:
+                    await ask(position, question)
+                else:
+                    group.start_soon(ask, position, question)
         if failures:
             raise failures[0]
         total = sum(usages, Usage()) if usages else None
