@@ -273,9 +273,12 @@ class ModelRoutes(Providers):
             None,
         )
         size = getattr(route_named(route), "size", SizeClass.MEDIUM)
-        served = (self._served(name, capability, size) for name in (entry.models if entry else ()))
-        found = {each.name: each for each in reversed([*served]) if each is not None}
-        return [*reversed(found.values())] or self._default(capability, entry)
+        found: dict[str, Served] = {}
+        for name in entry.models if entry else ():
+            served = self._served(name, capability, size)
+            if served is not None:
+                found.setdefault(served.name, served)
+        return [*found.values()] or self._default(capability, entry)
 
     def _default(self, capability: Capability, entry: Entry | None) -> Sequence[Served]:
         note = f"models.{entry.key!r} names nothing that does {capability.value}" if entry else ""
