@@ -27,7 +27,7 @@ ASKED = re.compile(r"^- id (\S+):", re.MULTILINE)
 FOCUS = re.compile(r"new messages \(quoted data\):\n((?:- .*\n?)+)")
 
 MODELS = {
-    "openai": "openai:any-model",
+    "openai": "openai:gpt-5.1",
     "anthropic": "anthropic:any-model",
     "google": "google:any-model",
 }

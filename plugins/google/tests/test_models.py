@@ -225,7 +225,6 @@ async def test_probabilities_come_raw_with_what_they_took(
     assert [(each.question, each.value) for each in found] == [
         ("rule_0", 0.99),
         ("rule_1", 0.03),
-        ("rule_2", None),
     ]
     assert usage == Usage(input_tokens=412, cached_tokens=300)
 

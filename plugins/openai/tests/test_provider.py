@@ -79,8 +79,14 @@ def test_the_vendors_known_models_can_all_be_had(
 
 @pytest.mark.parametrize("size", list(SizeClass))
 def test_there_is_a_generating_model_of_every_size(size: SizeClass) -> None:
-    for capability in (Capability.TEXT, Capability.STRUCTURED, Capability.DECIDE):
+    for capability in (Capability.TEXT, Capability.STRUCTURED):
         assert cards().of_size("openai", size, capability) is not None
+
+
+def test_a_model_that_gives_no_probabilities_is_no_decision_model(vendor: ModelProvider) -> None:
+    assert vendor.models(Capability.DECIDE) == ("gpt-6-luna",)
+    assert Capability.DECIDE not in vendor.capabilities("gpt-5.4-mini")
+    assert Capability.DECIDE in vendor.capabilities("gpt-4o-mini")
 
 
 def test_models_for_something_else_are_not_given_out(vendor: ModelProvider) -> None:

@@ -70,7 +70,8 @@ class DecisionModel(ABC):
     async def decide(self, request: DecisionRequest) -> Sequence[Probability]:
         """Return exactly one probability per question, in the questions' order.
 
-        A model that can't tell returns an abstention (`value=None`), never a guess.
+        A model that can't tell returns an abstention (`value=None`), never a guess. What the
+        server left out altogether may be left out: the router asks again for that alone.
 
         Raises:
             UnsupportedError: It turns out to give no probabilities: it is asked for JSON instead.

@@ -52,7 +52,7 @@ class GoogleDecisionModel(DecisionModel):
     ) -> tuple[Sequence[Probability], Usage | None]:
         """Return one probability per question, and what they took.
 
-        A question that the endpoint does not answer is an abstention; the router asks it again.
+        A question that the endpoint does not answer is left out: the router asks it again.
         """
         state = decision_input(request)
         if not request.questions or not state.strip():
@@ -70,14 +70,15 @@ class GoogleDecisionModel(DecisionModel):
             )
             _refuse_blocked(response, call)
             answers = response.answers or {}
-            found = [
-                Probability(question.id, _value(answers.get(keys[question.id]), call))
+            values = {
+                question.id: _value(answers.get(keys[question.id]), call)
                 for question in request.questions
-            ]
+            }
+            found = [Probability(key, value) for key, value in values.items() if value is not None]
             usage = _usage(response)
-        if all(each.value is None for each in found):
+        if not found:
             raise MalformedReplyError(
-                call.provider, call.model, "", f"none of {len(found)} questions was answered"
+                call.provider, call.model, "", f"none of {len(values)} questions was answered"
             )
         return found, usage
 

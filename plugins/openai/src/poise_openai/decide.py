@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from poise.errors import ConfigError, UnservedRouteError
+from poise.errors import ConfigError, UnsupportedError
 from poise.ports.models import DecisionModel
 from poise.turn.cards import ModelCard
 from poise.turn.models import DecisionRequest, Probability
@@ -67,9 +67,9 @@ class WritingModel(DecisionModel):
         """Give no answer, not even to no questions.
 
         Raises:
-            UnservedRouteError: Always.
+            UnsupportedError: Always.
         """
-        raise UnservedRouteError(
+        raise UnsupportedError(
             self._client.provider,
             self._model,
             "",

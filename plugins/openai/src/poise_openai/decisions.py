@@ -90,6 +90,11 @@ def _read(decision: Decision, asked: Mapping[str, Question], place: Place) -> di
     for position, answer in enumerate(answers):
         here = keys[position] if position < len(keys) else f"number {position + 1}"
         key = getattr(answer, "name", None) or here
-        refused = getattr(answer, "type", None) == "refusal"
-        found[key] = None if refused else getattr(answer, "probability", "missing")
+        declined = getattr(answer, "type", None) == "refusal"
+        found[key] = None if declined else _told(answer)
     return found
+
+
+def _told(answer: object) -> object:
+    value = getattr(answer, "probability", None)
+    return "nothing" if value is None else value

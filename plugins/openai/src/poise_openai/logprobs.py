@@ -10,7 +10,7 @@ import anyio
 import attrs
 
 from poise import prompts
-from poise.errors import UnservedRouteError
+from poise.errors import UnsupportedError
 from poise.ports.models import DecisionModel
 from poise.turn.cards import ModelCard
 from poise.turn.generation import GenerationOptions, Reasoning, Usage
@@ -99,14 +99,14 @@ class LogprobDecisionModel(DecisionModel):
         """Return exactly one probability per question, and what they took together.
 
         Raises:
-            UnservedRouteError: The server does not tell what this needs.
+            UnsupportedError: The server does not tell what this needs.
             ProviderError: One of the requests failed; the others are given up.
         """
         if not questions.has_matter(request):
             return questions.abstentions(request), None
         alternatives = await self._logprobs.alternatives(self._model)
         if not alternatives:
-            raise UnservedRouteError(
+            raise UnsupportedError(
                 self._client.provider,
                 self._model,
                 "",

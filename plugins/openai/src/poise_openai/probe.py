@@ -245,8 +245,12 @@ class Probe:
         writer = ChatGenerator(self._client, model, card=card, levels=KnownLevel(Level.PROMPT))
         prompt = Prompt.of(Section("question", _PLAIN, Stability.TURN))
         told = False
-        async for chunk in writer.stream(prompt, options=attrs.evolve(_ROOM, max_output=16)):
-            told = told or chunk.usage is not None
+        try:
+            async for chunk in writer.stream(prompt, options=attrs.evolve(_ROOM, max_output=16)):
+                told = told or chunk.usage is not None
+        except ProviderError as exc:
+            if not _is_refusal(exc):
+                raise
         return told
 
     def _generator(self, model: str, level: Level) -> ChatGenerator | ResponsesGenerator:

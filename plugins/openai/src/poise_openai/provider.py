@@ -19,7 +19,8 @@ from poise.turn.cards import ModelCard
 from poise.turn.models import Capability
 from poise.turn.prompts import Prompt
 from poise_openai.client import Client
-from poise_openai.preset import Api, Level, Preset, load_presets
+from poise_openai.decide import decision_kind, decision_model_for
+from poise_openai.preset import Api, Decisions, Level, Preset, load_presets
 from poise_openai.probe import Probe
 from poise_openai.settings import OpenAISettings, ServerSettings
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from poise_openai.chat import ChatGenerator
     from poise_openai.responses import ResponsesGenerator
 
-_GENERATING = frozenset({Capability.TEXT, Capability.STRUCTURED, Capability.DECIDE})
+_GENERATING = frozenset({Capability.TEXT, Capability.STRUCTURED})
 
 
 class CompatibleProvider(ModelProvider):
@@ -76,7 +77,9 @@ class CompatibleProvider(ModelProvider):
             return frozenset({Capability.EMBED})
         if "moderation" in name and self._client.preset.moderates:
             return frozenset({Capability.MODERATE})
-        return _GENERATING
+        # Whether log-probabilities are really told is found out when they are first needed.
+        decides = decision_kind(self._client.preset, model, card) is not Decisions.STRUCTURED
+        return _GENERATING | {Capability.DECIDE} if decides else _GENERATING
 
     def embedder(self, model: str) -> Embedder:
         if Capability.EMBED not in self.capabilities(model):
@@ -88,8 +91,6 @@ class CompatibleProvider(ModelProvider):
     def decision_model(self, model: str) -> DecisionModel:
         if Capability.DECIDE not in self.capabilities(model):
             return super().decision_model(model)
-        from poise_openai.decide import decision_model_for
-
         return decision_model_for(self._client, model, self._card(model), self._probe)
 
     def text_generator(self, model: str) -> TextGenerator:

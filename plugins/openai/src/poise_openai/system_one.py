@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poise.errors import InvalidRequestError, ProviderError, UnknownModelError, UnservedRouteError
+from poise.errors import InvalidRequestError, ProviderError, UnknownModelError, UnsupportedError
 from poise.ports.models import DecisionModel
 from poise.turn.cards import ModelCard
 from poise.turn.generation import Usage
@@ -68,7 +68,7 @@ class SystemOneDecisionModel(DecisionModel):
         """Return the probabilities that came, in the questions' order, and what they took.
 
         Raises:
-            UnservedRouteError: The server does not answer questions with this model.
+            UnsupportedError: The server does not answer questions with this model.
             ProviderError: It failed.
         """
         if not questions.has_matter(request):
@@ -106,8 +106,8 @@ class SystemOneDecisionModel(DecisionModel):
         self._refused = "no path was tried" if refused is None else refused.reason
         raise self._gives_none() from refused
 
-    def _gives_none(self) -> UnservedRouteError:
-        return UnservedRouteError(
+    def _gives_none(self) -> UnsupportedError:
+        return UnsupportedError(
             self._client.provider,
             self._model,
             "",
@@ -143,7 +143,10 @@ def _question(question: Question) -> dict[str, Any]:
 
 
 def _value(answer: Mapping[str, Any]) -> object:
-    return None if answer.get("type") == "refusal" else answer.get("noul", "missing")
+    if answer.get("type") == "refusal":
+        return None
+    value: object = answer.get("noul")
+    return "nothing" if value is None else value
 
 
 def _usage(told: _Counts | None) -> Usage | None:
