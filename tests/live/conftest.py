@@ -44,12 +44,12 @@ async def app(model_server: str) -> AsyncIterator[poise.Application]:
             "openai": {"presets": {"llamacpp": {"base_url": f"{model_server}/v1"}}},
             "anthropic": {"api_key": "none", "base_url": model_server},
             # The server answers to any name; what an embedder's vectors are must be known before.
-            "model_cards": {"llamacpp:small-embed": {"dimensions": 576}},
+            "model_cards": {"llamacpp:smol-embed": {"dimensions": 576}},
         },
         models={
-            "*": "llamacpp:small",
+            "*": "llamacpp:smol",
             "embed": "embedded:use",
-            "test.anthropic": "anthropic:small",
+            "test.anthropic": "anthropic:smol",
         },
         stores=MemoryStores(SystemClock()),
     ) as opened:

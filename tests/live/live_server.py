@@ -96,7 +96,7 @@ def running(server: Path, weights: Path) -> Iterator[str]:
         [
             str(server), "--model", str(weights), "--host", "127.0.0.1", "--port", str(port),
             "--ctx-size", "16384", "--parallel", "2", "--threads", "2",
-            "--embeddings", "--pooling", "mean", "--alias", "small", "--n-predict", "200",
+            "--embeddings", "--pooling", "mean", "--alias", "smol", "--n-predict", "200",
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -6,15 +6,17 @@ import time
 from typing import Literal
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 import poise
 from poise import (
+    Cards,
     DecisionModel,
     DecisionRequest,
     Embedder,
     Finish,
     GenerationOptions,
+    ModelCard,
     ModelProvider,
     Prompt,
     Question,
@@ -29,10 +31,18 @@ from poise.testing.embedding import (
     ModelProviderConformance,
 )
 from poise.testing.generating import StructuredGeneratorConformance, TextGeneratorConformance
+from poise_anthropic.provider import AnthropicProvider
+from poise_anthropic.settings import AnthropicSettings
 from poise_example_bank.fake import FakeBank
 from poise_example_bank.playing import play_all
+from poise_openai.preset import load_presets
+from poise_openai.provider import CompatibleProvider
+from poise_openai.settings import ServerSettings
 
 pytestmark = pytest.mark.anyio
+
+CLOSING = {"Connection": SecretStr("close")}
+"""Each test has an event loop of its own, and no connection may outlive it."""
 
 PROMPT = Prompt.of(
     Section("identity", "You are the voice of a bank. You are brief.", Stability.CATALOG),
@@ -50,13 +60,25 @@ class Found(BaseModel):
 
 
 @pytest.fixture
-def compatible(app: poise.Application) -> ModelProvider:
-    return app.runtime.routes.get("llamacpp")
+def compatible(model_server: str) -> ModelProvider:
+    """The provider of servers that speak as OpenAI does; what a probe would find is said."""
+    cards = Cards()
+    cards.add(ModelCard("llamacpp", "smol", quirks={"json": "json_schema"}))
+    cards.add(ModelCard("llamacpp", "smol-embed", dimensions=576))
+    return CompatibleProvider(
+        load_presets()["llamacpp"],
+        ServerSettings(base_url=f"{model_server}/v1", headers=CLOSING),
+        cards,
+    )
 
 
 @pytest.fixture
-def messages(app: poise.Application) -> ModelProvider:
-    return app.runtime.routes.get("anthropic")
+def messages(model_server: str) -> ModelProvider:
+    """The provider of servers that speak as Anthropic does."""
+    return AnthropicProvider(
+        AnthropicSettings(api_key=SecretStr("none"), base_url=model_server, headers=CLOSING),
+        Cards(),
+    )
 
 
 class TestCompatibleProvider(ModelProviderConformance):
@@ -68,31 +90,31 @@ class TestCompatibleProvider(ModelProviderConformance):
 class TestCompatibleText(TextGeneratorConformance):
     @pytest.fixture
     def subject(self, compatible: ModelProvider) -> TextGenerator:
-        return compatible.text_generator("small")
+        return compatible.text_generator("smol")
 
 
 class TestCompatibleStructured(StructuredGeneratorConformance):
     @pytest.fixture
     def subject(self, compatible: ModelProvider) -> StructuredGenerator:
-        return compatible.structured_generator("small")
+        return compatible.structured_generator("smol")
 
 
 class TestCompatibleDecisions(DecisionModelConformance):
     @pytest.fixture
     def subject(self, compatible: ModelProvider) -> DecisionModel:
-        return compatible.decision_model("small")
+        return compatible.decision_model("smol")
 
 
 class TestCompatibleEmbedder(EmbedderConformance):
     @pytest.fixture
     def subject(self, compatible: ModelProvider) -> Embedder:
-        return compatible.embedder("small-embed")
+        return compatible.embedder("smol-embed")
 
 
 class TestMessagesText(TextGeneratorConformance):
     @pytest.fixture
     def subject(self, messages: ModelProvider) -> TextGenerator:
-        return messages.text_generator("small")
+        return messages.text_generator("smol")
 
 
 @pytest.mark.parametrize("route", ["compose.message", "test.anthropic"])
@@ -123,8 +145,8 @@ async def test_a_schema_is_kept_to(app: poise.Application) -> None:
     assert found.usage.input_tokens > 10
 
 
-async def test_a_probe_finds_what_the_server_enforces(compatible: ModelProvider) -> None:
-    findings = await compatible.probe("small")
+async def test_a_probe_finds_what_the_server_enforces(app: poise.Application) -> None:
+    findings = await app.runtime.routes.get("llamacpp").probe("smol")
 
     assert findings
     assert "json_schema" in " ".join(findings.values())
@@ -142,7 +164,7 @@ async def test_decisions_are_probabilities_of_one_token(app: poise.Application) 
     answers = await app.runtime.models.decide("matching.verdict", request)
 
     assert [each.question for each in answers] == ["q0", "q1"]
-    assert all(each.judged_by == "llamacpp:small" for each in answers)
+    assert all(each.judged_by == "llamacpp:smol" for each in answers)
     probabilities = [each.probability for each in answers if each.probability is not None]
     assert probabilities
     assert all(0.0 <= each <= 1.0 for each in probabilities)
@@ -151,7 +173,7 @@ async def test_decisions_are_probabilities_of_one_token(app: poise.Application) 
 
 
 async def test_tokens_are_counted_by_the_messages_endpoint(messages: ModelProvider) -> None:
-    counted = await messages.count_tokens("small", PROMPT)
+    counted = await messages.count_tokens("smol", PROMPT)
 
     assert counted is not None
     assert 10 < counted < 200
@@ -166,7 +188,7 @@ async def test_whole_turns_run_on_it(app: poise.Application) -> None:
         assert ledger.outcome == "sent"
         assert turn.record.replies
         judged = [line for line in ledger.requests if line.route == "matching.verdict"]
-        assert all(line.model == "llamacpp:small" for line in judged)
+        assert all(line.model == "llamacpp:smol" for line in judged)
     asked = [
         line
         for turn in turns

@@ -159,10 +159,12 @@ async def read_to_failure(provider: ModelProvider, model: str) -> tuple[str, Pro
 
 async def next_words(chunks: AsyncIterator[TextChunk]) -> str:
     """Return the next piece of a stream that has words."""
-    async for chunk in chunks:
-        if chunk.text:
-            return chunk.text
-    raise AssertionError("the stream ended before any words came")
+    with anyio.move_on_after(PATIENCE):
+        async for chunk in chunks:
+            if chunk.text:
+                return chunk.text
+        raise AssertionError("the stream ended before any words came")
+    raise AssertionError(f"no words were passed on within {PATIENCE:.0f} s of their coming")
 
 
 async def close(chunks: AsyncIterator[TextChunk]) -> None:

@@ -11,9 +11,10 @@ import logging
 import subprocess
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from types import ModuleType
+from typing import Any
 
 import anyio
 import pytest
@@ -164,7 +165,7 @@ class WireConduct:
 
 
 async def _assert_cancelling_hangs_up(
-    request: Callable[[], Awaitable[object]], gate: Gate, server: FakeModelServer
+    request: Callable[[], Coroutine[Any, Any, object]], gate: Gate, server: FakeModelServer
 ) -> None:
     stayed: list[AssertionError] = []
     async with anyio.create_task_group() as group:
