@@ -32,11 +32,14 @@ def fences(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
+OTHER_DATA = re.compile(r"# (?!poise\.toml)\S+\.toml\n")
+"""What opens a block that is a plugin's own data file, and no settings."""
+
 SETTINGS = [
     (str(page.relative_to(ROOT)), fence)
     for page in PAGES
     for fence in fences(page, "toml")
-    if "[project" not in fence
+    if "[project" not in fence and not OTHER_DATA.match(fence)
 ]
 
 
