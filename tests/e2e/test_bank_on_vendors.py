@@ -182,3 +182,34 @@ async def test_the_bank_comes_to_the_same_account_on_every_vendor(
         request[1] == "structured" for turn in accounts["openai"] for request in turn["requests"]
     )
     assert sum(len(turn["requests"]) for turn in accounts["openai"]) > 10
+
+
+async def test_the_bank_runs_on_a_server_that_has_nothing_but_words(
+    fake_model_server: FakeModelServer,
+) -> None:
+    """B-086: no JSON schema, no JSON mode, no tools, no log-probabilities, no streamed usage."""
+    listener = Listener()
+    embedded = await played({}, fake_model_server.url, listener)
+
+    def answer(request: Received) -> Scripted:
+        body = request.json
+        refused = body.keys() & {"response_format", "tools", "logprobs", "stream_options"}
+        if refused:
+            told = f"unknown parameter: {min(refused)}"
+            return Scripted(400, body={"error": {"message": told, "param": min(refused)}})
+        if body.get("stream"):
+            chunk = {"index": 0, "delta": {"content": "yes"}, "finish_reason": "stop"}
+            about = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+            return Scripted(events=[{**about, "choices": [chunk]}, "[DONE]"])
+        written = answered(request, listener.verdicts)
+        return Scripted(body=chat(f"Here you are:\n```json\n{written}\n```"))
+
+    fake_model_server.script("/v1/chat/completions", answer)
+
+    turns = await played({"*": "openai:somebodys-model"}, fake_model_server.url)
+
+    assert [each.record.replies for each in turns] == [each.record.replies for each in embedded]
+    requests = [line for each in turns for line in each.record.ledger.requests]
+    judged = [line for line in requests if line.route == "matching.verdict"]
+    assert {line.way for line in judged if not line.error} == {"structured"}
+    assert sum(bool(line.error) for line in judged) <= 1, "what a server lacks is found out once"

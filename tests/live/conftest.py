@@ -30,9 +30,15 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session")
-def model_server() -> Iterator[str]:
-    """The address of a running server."""
-    with live_server.running(*live_server.prepare(ROOT / "constraints.txt")) as url:
+def built() -> tuple[Path, Path]:
+    """The server and its weights, built unless they are kept."""
+    return live_server.prepare(ROOT / "constraints.txt")
+
+
+@pytest.fixture(scope="class")
+def model_server(built: tuple[Path, Path]) -> Iterator[str]:
+    """The address of a running server; each suite has its own, since cancelled work lingers."""
+    with live_server.running(*built) as url:
         yield url
 
 
