@@ -50,6 +50,11 @@ class RouteRow:
         way = self.served[0].way if self.served else self.capability
         return how_asked(self.capability, way)
 
+    @property
+    def fallbacks(self) -> Sequence[tuple[str, str]]:
+        """Who is asked when the first one fails, in order, and how each is asked."""
+        return [(each.name, how_asked(self.capability, each.way)) for each in self.served[1:]]
+
     def plain(self) -> Mapping[str, Any]:  # JSON
         """Return it as JSON values."""
         return {

@@ -140,16 +140,16 @@ def _is_named(route: str, name: str) -> bool:
 def _routes_text(rows: Sequence[RouteRow]) -> str:
     return table(
         ("route", "served by", "how", "purpose"),
-        [
-            (
-                f"{row.route}[{row.when}]" if row.when else row.route,
-                ", then ".join(each.name for each in row.served) or "-",
-                row.how,
-                row.purpose,
-            )
-            for row in rows
-        ],
+        [line for row in rows for line in _route_lines(row)],
     )
+
+
+def _route_lines(row: RouteRow) -> Sequence[tuple[str, str, str, str]]:
+    """Return a line for the model that is asked first, and one for each fallback."""
+    name = f"{row.route}[{row.when}]" if row.when else row.route
+    first = row.served[0].name if row.served else "-"
+    fallbacks = [("", f"then {served}", how, "") for served, how in row.fallbacks]
+    return [(name, first, row.how, row.purpose), *fallbacks]
 
 
 def _models_text(rows: Sequence[ModelRow], found: Mapping[str, Mapping[str, str]]) -> str:
