@@ -20,7 +20,7 @@ PLAIN = GenerationOptions()
 
 
 def client(preset: str, **said: Any) -> Client:
-    kinds = {"openai": OpenAISettings, "azure": AzureSettings}
+    kinds: dict[str, type[ServerSettings]] = {"openai": OpenAISettings, "azure": AzureSettings}
     return Client(load_presets()[preset], kinds.get(preset, ServerSettings).model_validate(said))
 
 

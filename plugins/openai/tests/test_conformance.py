@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from poise.ports.models import Moderator, StructuredGenerator, TextGenerator
 from poise.testing.fake_server import Received, Scripted, ServerEvent
 from poise.testing.generating import (
     ModeratorConformance,
@@ -28,17 +27,15 @@ def chat(served: Any, recorded: Any) -> Any:
             message = reply["choices"][0]["message"]
             message["content"] = JSON
             if forced == {"type": "function", "function": {"name": "answer"}}:
-                call = {"name": "answer", "arguments": JSON}
-                message |= {
-                    "content": None,
-                    "tool_calls": [{"id": "c", "type": "function", "function": call}],
-                }
+                function = {"name": "answer", "arguments": JSON}
+                call = {"id": "c", "type": "function", "function": function}
+                message |= {"content": None, "tool_calls": [call]}
             return Scripted(body=reply)
         chunk, end = recorded("chat_chunk"), recorded("chat_chunk")
         delta: dict[str, Any] = {"content": "Your card is on its way."}
         if forced not in (None, "auto", "none"):
-            call = {"index": 0, "id": "c", "function": {"name": "say_hello", "arguments": "{}"}}
-            delta = {"tool_calls": [call]}
+            function = {"name": "say_hello", "arguments": "{}"}
+            delta = {"tool_calls": [{"index": 0, "id": "c", "function": function}]}
         chunk["choices"][0]["delta"] = delta
         end["choices"][0]["finish_reason"] = "stop"
         return Scripted(events=(chunk, end, "[DONE]"))
@@ -57,14 +54,15 @@ def responses(served: Any, recorded: Any) -> Any:
         if not body.get("stream"):
             reply["output"][1]["content"][0]["text"] = JSON
             return Scripted(body=reply)
-        delta = {"type": "response.output_text.delta", "delta": "Hello", "logprobs": []}
+        kind = "response.output_text.delta"
+        delta: dict[str, Any] = {"type": kind, "delta": "Hello", "logprobs": []}
         if body.get("tool_choice") not in (None, "auto", "none"):
             call = {"type": "function_call", "call_id": "c", "name": "say_hello", "arguments": "{}"}
             reply["output"] = [call]
             delta["delta"] = ""
         return Scripted(
             events=(
-                ServerEvent(delta, delta["type"]),
+                ServerEvent(delta, kind),
                 ServerEvent({"type": "response.completed", "response": reply}),
             )
         )
@@ -75,32 +73,32 @@ def responses(served: Any, recorded: Any) -> Any:
 
 class TestChatText(TextGeneratorConformance):
     @pytest.fixture
-    def subject(self, chat: Any) -> TextGenerator:
+    def subject(self, chat: Any) -> Any:
         return chat.provider().text_generator("m")
 
 
 class TestResponsesText(TextGeneratorConformance):
     @pytest.fixture
-    def subject(self, responses: Any) -> TextGenerator:
+    def subject(self, responses: Any) -> Any:
         return responses.provider("openai", api="responses").text_generator("m")
 
 
 class TestChatJson(StructuredGeneratorConformance):
     @pytest.fixture(params=["json_schema", "json_object", "tool", "prompt"])
-    def subject(self, chat: Any, request: pytest.FixtureRequest) -> StructuredGenerator:
+    def subject(self, chat: Any, request: pytest.FixtureRequest) -> Any:
         return chat.provider(level=request.param).structured_generator("m")
 
 
 class TestResponsesJson(StructuredGeneratorConformance):
     @pytest.fixture
-    def subject(self, responses: Any) -> StructuredGenerator:
+    def subject(self, responses: Any) -> Any:
         provider = responses.provider("openai", api="responses", quirks={"cache": "explicit"})
         return provider.structured_generator("m")
 
 
 class TestModerator(ModeratorConformance):
     @pytest.fixture
-    def subject(self, served: Any, recorded: Any) -> Moderator:
+    def subject(self, served: Any, recorded: Any) -> Any:
         def answer(request: Received) -> Scripted:
             body = recorded("moderations")
             (one,) = body["results"]

@@ -120,7 +120,7 @@ async def test_several_refused_parameters_are_dropped_one_by_one(
 
 @pytest.mark.anyio
 async def test_what_one_model_refuses_another_is_still_asked(served: Any, completion: Any) -> None:
-    def answer(request: Received) -> Scripted:
+    def answer(request: Received) -> Any:
         picky = refusing({"temperature": "temperature is not supported"}, completion(content="{}"))
         return picky(request) if request.json["model"] == "m1" else completion(content="{}")
 

@@ -151,7 +151,9 @@ class ResponsesWire(Wire):
 
 
 def _message(part: dict[str, Any]) -> dict[str, Any]:
-    whole = {"annotations": [], "logprobs": []} if part["type"] == "output_text" else {}
+    whole: dict[str, Any] = (
+        {"annotations": [], "logprobs": []} if part["type"] == "output_text" else {}
+    )
     return {
         "type": "message",
         "id": "msg_1",
