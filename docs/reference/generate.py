@@ -20,7 +20,7 @@ import click
 HERE = Path(__file__).parent
 
 
-NAMES = ("commands.md", "hooks.md", "names.md", "settings.md")
+NAMES = ("commands.md", "hooks.md", "names.md", "settings.md", "telemetry.md")
 """The generated pages."""
 
 
@@ -39,6 +39,7 @@ def page(name: str) -> str:
         "hooks.md": _hooks,
         "names.md": _names,
         "settings.md": _settings,
+        "telemetry.md": _telemetry,
     }
     return "\n".join(makers[name]()).rstrip() + "\n"
 
@@ -264,6 +265,42 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
             inner = command.get_command(context, name)
             if inner is not None:
                 yield from _command(inner, click.Context(inner, context, name))
+
+
+# -- telemetry --
+
+
+def _telemetry() -> Iterator[str]:
+    from poise.engine.spans import ATTRIBUTES, METRICS, SPANS
+
+    yield "# Telemetry\n"
+    yield (
+        "Every span, attribute and metric, through the API of OpenTelemetry; without an SDK they "
+        "cost next to nothing. Generated; don't edit.\n"
+    )
+    yield (
+        "Names of `gen_ai.*` are OpenTelemetry's. No span or metric holds what a customer said, "
+        "unless `engine.capture_content` lets prompts in. Metrics have no ids among their "
+        "attributes, so the number of their series does not grow with sessions.\n"
+    )
+    yield "## Spans\n"
+    yield "| span | what it covers | attributes |"
+    yield "|---|---|---|"
+    for span in SPANS:
+        told = " ".join(f"`{name}`" for name in span.attributes)
+        yield f"| `{span.name}` | {_cell(span.meaning)} | {told} |"
+    yield "\n## Metrics\n"
+    yield "| metric | kind | unit | what it measures | attributes |"
+    yield "|---|---|---|---|---|"
+    for metric in METRICS:
+        told = " ".join(f"`{name}`" for name in metric.attributes)
+        kind = "histogram" if metric.boundaries else "counter"
+        yield f"| `{metric.name}` | {kind} | `{metric.unit}` | {_cell(metric.meaning)} | {told} |"
+    yield "\n## Attributes\n"
+    yield "| attribute | what it says |"
+    yield "|---|---|"
+    for name, meaning in sorted(ATTRIBUTES.items()):
+        yield f"| `{name}` | {_cell(meaning)} |"
 
 
 # -- docstrings --
