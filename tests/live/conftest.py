@@ -42,6 +42,16 @@ def model_server(built: tuple[Path, Path]) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="class")
+def embedding_server(built: tuple[Path, Path]) -> Iterator[str]:
+    """The address of a server that keeps no beginnings of texts.
+
+    What it keeps it does not pool again, so a text would have another vector after a similar one.
+    """
+    with live_server.running(*built, "--no-cache-prompt", "--parallel", "1") as url:
+        yield url
+
+
 @pytest.fixture
 async def app(model_server: str) -> AsyncIterator[poise.Application]:
     """An application whose providers all talk to the server."""

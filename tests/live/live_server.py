@@ -87,7 +87,7 @@ def _run(*command: str) -> None:
 
 
 @contextmanager
-def running(server: Path, weights: Path) -> Iterator[str]:
+def running(server: Path, weights: Path, *options: str) -> Iterator[str]:
     """Run the server on loopback while the block lasts, and yield its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -96,7 +96,7 @@ def running(server: Path, weights: Path) -> Iterator[str]:
         [
             str(server), "--model", str(weights), "--host", "127.0.0.1", "--port", str(port),
             "--ctx-size", "16384", "--parallel", "2", "--threads", "2",
-            "--embeddings", "--pooling", "mean", "--alias", "smol", "--n-predict", "200",
+            "--embeddings", "--pooling", "mean", "--alias", "smol", "--n-predict", "200", *options,
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -62,12 +62,16 @@ class Found(BaseModel):
 @pytest.fixture
 def compatible(model_server: str) -> ModelProvider:
     """The provider of servers that speak as OpenAI does; what a probe would find is said."""
+    return compatible_with(model_server)
+
+
+def compatible_with(url: str) -> ModelProvider:
     cards = Cards()
     cards.add(ModelCard("llamacpp", "smol", quirks={"json": "json_schema"}))
     cards.add(ModelCard("llamacpp", "smol-embed", dimensions=576))
     return CompatibleProvider(
         load_presets()["llamacpp"],
-        ServerSettings(base_url=f"{model_server}/v1", headers=CLOSING),
+        ServerSettings(base_url=f"{url}/v1", headers=CLOSING),
         cards,
     )
 
@@ -107,8 +111,8 @@ class TestCompatibleDecisions(DecisionModelConformance):
 
 class TestCompatibleEmbedder(EmbedderConformance):
     @pytest.fixture
-    def subject(self, compatible: ModelProvider) -> Embedder:
-        return compatible.embedder("smol-embed")
+    def subject(self, embedding_server: str) -> Embedder:
+        return compatible_with(embedding_server).embedder("smol-embed")
 
 
 class TestMessagesText(TextGeneratorConformance):
