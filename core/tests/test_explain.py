@@ -331,6 +331,36 @@ def test_account_shows_candidates_calls_composition_failures_and_times() -> None
     assert "tool freeze(card='4711') refused: no" in compact_text(record, width=200)
 
 
+def test_account_says_what_models_took_and_cost_one_by_one_and_in_all() -> None:
+    account = ledger(
+        requests=(
+            RequestLine("embed", "e:m", 1, 3.0),
+            RequestLine(
+                "matching.verdict", "x:y", 2, 12.4, fresh=20, cached=80, output=5, cost=0.001
+            ),
+            RequestLine(
+                "compose.message",
+                "x:z",
+                1,
+                30.0,
+                note="after x:y failed (RefusedError)",
+                fresh=100,
+                cached=0,
+                output=50,
+                cost=0.0025,
+            ),
+        ),
+    )
+    record = turn_records([message("hi", 0), match(account, 1)])[0]
+
+    text = turn_text(record, width=400)
+
+    assert "embed 1 by e:m 3 ms;" in text
+    assert "by x:y 12 ms, 20 fresh + 80 cached → 5 tokens, $0.001;" in text
+    assert "(after x:y failed (RefusedError));" in text
+    assert "in all 120 fresh + 80 cached → 55 tokens, $0.0035" in text
+
+
 def test_turn_without_candidates_says_so() -> None:
     record = turn_records([message("hi", 0), match(ledger(), 1)])[0]
 

@@ -8,7 +8,7 @@ from poise.app.explain import Explanation, TurnRecord
 from poise.app.reasons import names_of
 from poise.cli.tables import faint, heading, one_line, table
 from poise.turn.fates import Fate
-from poise.turn.ledger import CallLine, CompositionLine, Ledger, LedgerLine
+from poise.turn.ledger import CallLine, CompositionLine, Ledger, LedgerLine, RequestLine
 
 _RIGHT = frozenset({"score", "needed", "p", "ms"})
 
@@ -132,10 +132,30 @@ def times_text(ledger: Ledger) -> str:
     text = f"{total:.0f} ms" + (f" ({', '.join(stages)})" if stages else "")
     requests = [
         f"{each.route} {each.items} by {each.model} {each.milliseconds:.0f} ms"
+        + (f", {tokens}" if (tokens := _tokens_text([each])) else "")
+        + (f" ({one_line(each.note)})" if each.note else "")
         + (f" failed: {one_line(each.error)}" if each.error else "")
         for each in ledger.requests
     ]
-    return text + (f"; models: {'; '.join(requests)}" if requests else "; no model was asked")
+    total_tokens = _tokens_text(ledger.requests)
+    return (
+        text
+        + (f"; models: {'; '.join(requests)}" if requests else "; no model was asked")
+        + (f"; in all {total_tokens}" if total_tokens and len(requests) > 1 else "")
+    )
+
+
+def _tokens_text(requests: Sequence[RequestLine]) -> str:
+    """Return what requests took together, as far as that is known; empty where it is not."""
+    counted = [each for each in requests if each.fresh is not None]
+    if not counted:
+        return ""
+    fresh, cached, output = (
+        sum(getattr(each, name) or 0 for each in counted) for name in ("fresh", "cached", "output")
+    )
+    costs = [each.cost for each in counted if each.cost is not None]
+    cost = f", ${sum(costs):.4g}" if costs else ""
+    return f"{fresh} fresh + {cached} cached → {output} tokens{cost}"
 
 
 def explanation_text(explanation: Explanation, *, notes: Sequence[str] = ()) -> str:
