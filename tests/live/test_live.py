@@ -79,9 +79,11 @@ def compatible_with(url: str) -> ModelProvider:
 @pytest.fixture
 def messages(model_server: str) -> ModelProvider:
     """The provider of servers that speak as Anthropic does."""
+    cards = Cards()
+    cards.add(ModelCard("anthropic", "smol", max_output=200))
     return AnthropicProvider(
         AnthropicSettings(api_key=SecretStr("none"), base_url=model_server, headers=CLOSING),
-        Cards(),
+        cards,
     )
 
 
