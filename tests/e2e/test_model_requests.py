@@ -49,7 +49,7 @@ async def test_a_greeting_waits_for_two_requests_at_the_most(
 async def test_twenty_sessions_wait_for_their_models_side_by_side(
     open_application: Open, shop: Any
 ) -> None:
-    """B-091: nothing but the model's own answer holds a session up, so no request blocks another."""
+    """B-091: nothing but its own model holds a session up; no request blocks another."""
     everybody = anyio.Event()
     decisions = ScriptedDecisionModel(discoverys_own, gate=everybody)
     waiting = 0
