@@ -18,8 +18,8 @@ from poise.app.container import Overrides, build, core_offers
 from poise.app.plugins import PluginManager
 from poise.engine.catalogs import Catalogs
 from poise.engine.door import RoutedModels
-from poise.engine.judging import ROUTE as VERDICT_ROUTE
 from poise.engine.parts import Parts
+from poise.engine.questioning import ROUTE as VERDICT_ROUTE
 from poise.engine.routing import ModelRoutes
 from poise.errors import InvalidValueError, NotFoundError, ProviderError
 from poise.hooks.caller import HookCaller

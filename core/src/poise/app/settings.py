@@ -120,6 +120,18 @@ class EngineSettings(BaseModel):
         description="How many rules are left after pruning; at most `working_set`.",
     )
 
+    working_set_tokens: Count = Field(
+        default=4_000, description="Tokens that the texts of the working set's rules may take."
+    )
+
+    working_set_share: float = Field(
+        default=0.1,
+        gt=0,
+        le=1,
+        description="The share of the window of a model that reads the working set that its rules "
+        "may take: a small model follows fewer rules.",
+    )
+
     @model_validator(mode="after")
     def _consistent(self) -> EngineSettings:
         if self.lease_renewal >= self.lease:
@@ -154,6 +166,8 @@ class EngineSettings(BaseModel):
             tool_result_limit=self.tool_result_limit,
             working_set=self.working_set,
             working_set_after=self.working_set_after,
+            working_set_tokens=self.working_set_tokens,
+            working_set_share=self.working_set_share,
         )
 
 

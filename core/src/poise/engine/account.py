@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 
 from poise.engine import metrics
 from poise.engine.spans import STAGE
@@ -17,14 +18,18 @@ from poise.turn.fates import Fate, Outcome
 from poise.turn.ledger import (
     AskedLine,
     CallLine,
+    ClarificationLine,
     CompositionLine,
     Degradation,
     Ledger,
     LedgerLine,
+    OptionLine,
     RequestLine,
 )
 from poise.turn.verdicts import Verdict, VerdictKind
 from poise.values.agents import Effort
+from poise.values.ids import RuleId
+from poise.values.rules import WayIn
 
 logger = logging.getLogger(__name__)
 
@@ -116,6 +121,17 @@ class Account:
             requests=tuple(self.requests),
             calls=tuple(self.calls),
             asked=_asked(turn),
+            clarifications=tuple(
+                ClarificationLine(
+                    each.rule,
+                    each.question or "",
+                    tuple(
+                        OptionLine(subject, as_said)
+                        for subject, as_said in zip_longest(each.among, each.options, fillvalue="")
+                    ),
+                )
+                for each in turn.clarifications
+            ),
             composition=self.composition,
             degradations=tuple(self.degradations),
             omissions=tuple(self.omissions),
@@ -152,8 +168,12 @@ def _lines(turn: TurnContext) -> tuple[LedgerLine, ...]:
         for rule, candidate in known.items()
     ]
     for rule, outcome in turn.resolution.outcomes.items():
-        if rule not in known and rule in turn.snapshot.rules:  # implied from outside
-            lines.append(_line(turn, Candidate(turn.snapshot.rules[rule]), outcome, None))
+        if rule in turn.snapshot.rules:
+            if rule not in known:  # implied from outside
+                implied = Candidate(turn.snapshot.rules[RuleId(rule)])
+                lines.append(_line(turn, implied, outcome, None))
+        elif turn.snapshot.knows(rule):
+            lines.append(_journey_line(turn, outcome))
     for sighting in turn.sightings:
         if sighting.over_budget and sighting.rule not in known:
             candidate = Candidate(turn.snapshot.rules[sighting.rule], sighting)
@@ -169,6 +189,18 @@ def _lines(turn: TurnContext) -> tuple[LedgerLine, ...]:
             )
         )
     return tuple(lines)
+
+
+def _journey_line(turn: TurnContext, outcome: Outcome) -> LedgerLine:
+    is_journey = outcome.subject in turn.snapshot.journeys
+    return LedgerLine(
+        subject=outcome.subject,
+        kind="journey" if is_journey else "node",
+        name=turn.snapshot.name_of(outcome.subject),
+        fate=outcome.fate.value,
+        cause=outcome.causes,
+        relation=outcome.relation,
+    )
 
 
 def _line(
@@ -198,14 +230,15 @@ def _line(
         confirmed=verdict is not None
         and verdict.kind in (VerdictKind.APPLIES, VerdictKind.PARTLY_APPLIED)
         and fate is not Fate.EXCLUDED,
+        verdict=verdict.kind.value if verdict else None,
     )
 
 
 def _hit_at(turn: TurnContext, candidate: Candidate) -> int | None:
     """Return the offset that brings the rule into the working set, or renews it there."""
     rule = candidate.rule
-    if rule.bypasses_discovery:
-        return None  # it is considered on every turn anyway and takes no place in the set
+    if rule.bypasses_discovery or rule.way_in is WayIn.TOOL:
+        return None  # what brings it up does so on every turn; it takes no place in the set
     sighting = candidate.sighting
     if sighting is not None and sighting.is_hit and not sighting.over_budget and sighting.query:
         return sighting.query.offset

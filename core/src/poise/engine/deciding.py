@@ -16,15 +16,13 @@ from poise.engine.sending import Attempt, Sender, Tries
 from poise.errors import MalformedReplyError
 from poise.ports.models import DecisionModel
 from poise.turn.generation import GenerationOptions
-from poise.turn.models import Answer, Capability, DecisionRequest, Probability, Question
+from poise.turn.models import Answer, Capability, DecisionRequest, Form, Probability, Question
 from poise.turn.prompts import Cut, Section, Stability
 from poise.turn.requests import ModelRequest
 from poise.turn.schemas import schema_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-
-    from poise.engine.written_verdicts import Answers, ExplainedAnswers, ExplainedLine, Line
 
 logger = logging.getLogger(__name__)
 
@@ -147,16 +145,19 @@ class Decider:
     # -- a model that writes --
 
     async def _written(self, batch: DecisionRequest) -> dict[str, Answer]:
-        model = _written_form(explain=batch.explain)
+        from poise.engine.written_verdicts import answer_model, forms_in_use, written_answers
+
+        forms = forms_in_use(batch)
+        model = answer_model(forms, explain=batch.explain)
         asked = {question.id for question in batch.questions}
 
         def inspect(value: BaseModel, attempt: Attempt) -> None:
-            self._note_strangers([line.id for line in _lines(value)], batch, attempt)
+            self._note_strangers([line.id for line in written_answers(value)], batch, attempt)
 
         answered = await ask(
             Ask(
                 self._route,
-                batch.state.followed_by(*_questions(batch)),
+                batch.state.followed_by(*_questions(batch, forms)),
                 model,
                 schema_of(model),
                 self._options,
@@ -172,12 +173,13 @@ class Decider:
         return {
             line.id: Answer(
                 line.id,
-                {"yes": True, "no": False}.get(line.verdict),
+                line.yes,
                 None,
                 judged_by=self._served.name,
                 rationale=line.rationale,
+                details=line.details,
             )
-            for line in _lines(answered.value)
+            for line in written_answers(answered.value)
             if line.id in asked
         }
 
@@ -235,34 +237,10 @@ def _banded(found: Probability, band: tuple[float, float], name: str) -> Answer:
     return Answer(found.question, yes, value, judged_by=name, rationale=found.rationale)
 
 
-def _written_form(*, explain: bool) -> type[Answers] | type[ExplainedAnswers]:
-    from poise.engine.written_verdicts import Answers, ExplainedAnswers
-
-    return ExplainedAnswers if explain else Answers
-
-
-def _lines(value: BaseModel) -> Sequence[Line | ExplainedLine]:
-    from poise.engine.written_verdicts import Answers, ExplainedAnswers
-
-    if not isinstance(value, Answers | ExplainedAnswers):
-        raise TypeError(f"{value!r} holds no answers")
-    return value.answers
-
-
-def _questions(batch: DecisionRequest) -> Sequence[Section]:
+def _questions(batch: DecisionRequest, forms: Sequence[Form]) -> Sequence[Section]:
     """Return the task and the questions, as a model that writes reads them."""
-    task = batch.task or "Answer each question by itself, from what was said and nothing else."
     focus = "\n".join(f"- {prompts.quoted(text)}" for text in batch.focus)
-    asked = "\n".join(as_written(question) for question in batch.questions)
     return (
-        Section(
-            "task",
-            f"{task} Say `unclear` where the conversation leaves it open. Give exactly one answer "
-            f"per question, under the question's id.",
-            Stability.TURN,
-            priority=100,
-            cut=Cut.NOTHING,
-        ),
         Section(
             "focus",
             f"The customer's new messages (quoted data):\n{focus}" if focus else "",
@@ -270,9 +248,32 @@ def _questions(batch: DecisionRequest) -> Sequence[Section]:
             priority=90,
             cut=Cut.NOTHING,
         ),
+        *(_asked(form, batch) for form in forms),
         Section(
-            "questions", f"The questions:\n{asked}", Stability.TURN, priority=100, cut=Cut.NOTHING
+            "task",
+            "Answer each question by itself, from what was said and nothing else. Say `unclear` "
+            "where the conversation leaves it open. Give exactly one line per question, under the "
+            "question's id.",
+            Stability.TURN,
+            priority=100,
+            cut=Cut.NOTHING,
         ),
+    )
+
+
+def _asked(form: Form, batch: DecisionRequest) -> Section:
+    """Return what goes into one list of the answer: how it is read, then its questions."""
+    from poise.engine.written_verdicts import SHORT
+
+    own = "" if form.name == SHORT else form.name
+    asked = [as_written(question) for question in batch.questions if question.form == own]
+    lines = (f"For `{form.name}`: {form.task}" if form.task else f"For `{form.name}`:", *asked)
+    return Section(
+        f"questions.{form.name}",
+        "\n".join(lines),
+        Stability.TURN,
+        priority=100,
+        cut=Cut.NOTHING,
     )
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import attrs
 
 from poise.engine.account import Account
 from poise.engine.catalogs import NO_INDEX
+from poise.engine.fitting import estimate
 from poise.engine.parts import Parts
+from poise.engine.working_set import budget_of, fits
 from poise.turn.candidates import Budget, Candidate, Sighting
 from poise.turn.context import TurnContext
 from poise.turn.queries import Query
-from poise.values.ids import RuleId
+from poise.values.ids import JourneyId, RuleId, Subject
+from poise.values.relationships import RelationKind
 from poise.values.rules import Rule
 
 
@@ -42,6 +45,7 @@ async def discover(
         for each in sorted(best.values(), key=lambda each: -each.margin)
         if each.is_hit and not each.over_budget
     ]
+    brought_up = {each.rule for each in sightings if each.is_hit and not each.over_budget}
     kept = _kept_members(turn, hits, parts=parts, account=account)
     known = {candidate.rule.id: candidate for candidate in turn.candidates}
     crowded_out = turn.state.working_set.keys() - set(kept) - known.keys()
@@ -60,16 +64,73 @@ async def discover(
             *snapshot.bypass,
             *kept,
             *turn.state.awaiting,
+            *_in_question(turn),
             *hits,
+            *_heads(turn, hits),
         ),
     )
-    candidates = [
-        attrs.evolve(known[rule.id], sighting=best.get(rule.id))
-        if rule.id in known
-        else Candidate(rule, best.get(rule.id), iteration=iteration)
+    return _with_candidates(turn, wanted, known, iteration=iteration, brought_up=brought_up)
+
+
+def guards(turn: TurnContext, iteration: int) -> TurnContext:
+    """Return the turn with the rules that guard the tools which active rules offer."""
+    known = {candidate.rule.id: candidate for candidate in turn.candidates}
+    tools = dict.fromkeys(tool for rule in turn.active_rules for tool in rule.tools)
+    guarding = [rule for tool in tools for rule in turn.snapshot.guarded.get(tool, ())]
+    if all(rule in known for rule in guarding):
+        return turn
+    wanted = turn.snapshot.with_needs((*known, *guarding))
+    return _with_candidates(turn, wanted, known, iteration=iteration)
+
+
+def _with_candidates(
+    turn: TurnContext,
+    wanted: Iterable[RuleId],
+    known: Mapping[RuleId, Candidate],
+    *,
+    iteration: int,
+    brought_up: Collection[RuleId] = (),
+) -> TurnContext:
+    best = {each.rule: each for each in turn.sightings}
+    found = (
+        attrs.evolve(
+            known.get(rule.id) or Candidate(rule, iteration=iteration), sighting=best.get(rule.id)
+        )
         for rule in _eligible(turn, wanted)
-    ]
-    return attrs.evolve(turn, candidates=tuple(candidates))
+    )
+    return attrs.evolve(
+        turn,
+        candidates=tuple(
+            attrs.evolve(each, sighted_in=iteration) if each.rule.id in brought_up else each
+            for each in found
+        ),
+    )
+
+
+def _in_question(turn: TurnContext) -> Iterable[RuleId]:
+    """Yield what the last reply asked the customer to choose between, and why it asked."""
+    for head, asked in turn.state.clarifications.items():
+        yield head
+        for subject, _ in asked.options:
+            journey = turn.snapshot.journeys.get(JourneyId(subject))
+            yield from journey.triggers if journey is not None else (RuleId(subject),)
+
+
+def _heads(turn: TurnContext, hits: Sequence[RuleId]) -> Iterable[RuleId]:
+    """Yield the observations that tell apart what more than one of `hits` may mean."""
+    sighted: dict[RuleId, int] = {}
+    for hit in hits:
+        subjects: tuple[Subject, ...] = (hit, *turn.snapshot.triggered.get(hit, ()))
+        heads = {
+            head
+            for subject in subjects
+            for relation in turn.snapshot.incoming.get(subject, ())
+            if relation.kind is RelationKind.DISAMBIGUATION
+            for head in turn.snapshot.members(relation.source)
+        }
+        for head in heads:
+            sighted[RuleId(head)] = sighted.get(RuleId(head), 0) + 1
+    return sorted(head for head, count in sighted.items() if count > 1)
 
 
 def _known(
@@ -100,12 +161,17 @@ def _kept_members(
     members = turn.state.working_set
     if not members:
         return ()
-    new = sum(1 for rule in hits if rule not in members)
-    limit = parts.limits.working_set
-    if len(members) + new <= limit:
+    new = [rule for rule in hits if rule not in members]
+    budget = budget_of(turn, parts, parts.limits.working_set)
+    if fits(turn, (*members, *new), budget):
         return tuple(members)
+    taken = sum(estimate(turn.snapshot.rules[rule].text) for rule in new)
+    room = Budget(
+        max(0, budget.rules - len(new)),
+        None if budget.tokens is None else max(0, budget.tokens - taken),
+    )
     try:
-        dropped = set(parts.discoverer.prune(turn, Budget(max(0, limit - new))))
+        dropped = set(parts.discoverer.prune(turn, room))
     except Exception as exc:
         account.degrade("pruning", exc, "kept the whole working set")
         dropped = set()

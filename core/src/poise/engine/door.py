@@ -348,6 +348,13 @@ class RoutedModels(TurnModels):
     def way(self, route: str, capability: Capability) -> Capability | None:
         return next((served.way for served in self._found(route, capability)), None)
 
+    def served_by(self, route: str, capability: Capability) -> Sequence[str]:
+        return [served.name for served in self._found(route, capability)]
+
+    def window(self, route: str, capability: Capability) -> int | None:
+        found = self._found(route, capability)
+        return found[0].card.context if found else None
+
     def identity(self, route: str = "embed") -> str:
         served = self._chain(route, Capability.EMBED)[0]
         return self._routes.made(served, Embedder).identity  # type: ignore[type-abstract]

@@ -7,27 +7,47 @@ from collections.abc import Mapping, Sequence
 import anyio
 import attrs
 
-from poise import prompts
 from poise.engine.account import Account
 from poise.engine.parts import Parts
+from poise.engine.questioning import answers_to
+from poise.engine.reopening import after_changes, reopened
 from poise.errors import InvalidVerdictError
 from poise.ports.matching import Matcher
 from poise.turn.candidates import Candidate
 from poise.turn.context import Plan, TurnContext
-from poise.turn.models import Answer, DecisionRequest
+from poise.turn.tooling import ToolOutcome
 from poise.turn.verdicts import Answers, Inquiry, Verdict, VerdictKind
 from poise.values.agents import CompositionMode
+from poise.values.rules import WayIn
 
-ROUTE = "matching.verdict"
 
-
-async def match(turn: TurnContext, *, parts: Parts, account: Account) -> TurnContext:
+async def match(
+    turn: TurnContext,
+    *,
+    parts: Parts,
+    account: Account,
+    fresh: Sequence[ToolOutcome] = (),
+    iteration: int = 1,
+) -> TurnContext:
     """Return the turn with a verdict for every candidate that is due one.
 
-    A matched rule may lift the effort; what that makes due is judged in one further pass, and
-    verdicts given stand.
+    A matched rule may lift the effort; what that makes due is judged in one further pass.
+    Verdicts given stand, but for those that tools' results can change.
+
+    Args:
+        turn: With its candidates.
+        parts: The engine's collaborators.
+        account: The turn's account.
+        fresh: Outcomes of tools since the last time.
+        iteration: The running one, from 1.
     """
+    before = turn.verdicts
+    turn = reopened(turn, fresh, iteration)
+    kept = {verdict.rule for verdict in turn.verdicts}
+    again = [verdict for verdict in before if verdict.rule not in kept]
     turn = await _pass(turn, parts, account)
+    if again:
+        turn = await _pass(after_changes(turn, again), parts, account)
     lifted = _lifted(turn, account)
     if lifted is not None:
         turn = attrs.evolve(lifted, plan=await plan(lifted, parts, account))
@@ -80,6 +100,8 @@ async def _pass(turn: TurnContext, parts: Parts, account: Account) -> TurnContex
 
 def _is_due(candidate: Candidate, turn: TurnContext) -> bool:
     rule = candidate.rule
+    if rule.way_in is WayIn.REPLY and not rule.always_judged and rule.matcher is None:
+        return False  # it is about the reply, which nobody has worded yet
     return (
         rule.weight in turn.plan.judged
         or rule.matcher is not None
@@ -139,8 +161,13 @@ async def _judge(
         async with anyio.create_task_group() as group:
             for matcher, candidates in by_matcher.items():
                 group.start_soon(inquire, matcher, candidates)
-    inquiries = [answer for answer in said.values() if isinstance(answer, Inquiry)]
-    answers = Answers(await _ask(inquiries, turn, parts, account) if inquiries else {})
+    # In the matchers' order, whoever was the first to know what to ask: equal state, equal bytes.
+    inquiries = {
+        matcher.name: answer
+        for matcher in by_matcher
+        if isinstance(answer := said[matcher], Inquiry)
+    }
+    answers = Answers(await answers_to(inquiries, turn, parts, account) if inquiries else {})
     verdicts: list[Verdict] = []
     for matcher, candidates in by_matcher.items():
         answer = said[matcher]
@@ -155,44 +182,6 @@ async def _judge(
             account.degrade(f"matcher {matcher.name}", exc, "left its rules undecided")
             verdicts.extend(_undecided(each, matcher.name, str(exc)) for each in candidates)
     return verdicts
-
-
-async def _ask(
-    inquiries: Sequence[Inquiry], turn: TurnContext, parts: Parts, account: Account
-) -> dict[str, Answer]:
-    """Send the questions: all as one request, or one each where the plan says so."""
-    questions = tuple(question for each in inquiries for question in each.questions)
-    # Matchers that ask in the same words are told apart by their questions alone.
-    task = "\n".join(dict.fromkeys(each.section for each in inquiries if each.section))
-    whole = DecisionRequest(
-        prompts.situation(turn, parts.limits.tool_result_limit),
-        turn.new_messages or turn.requested,
-        questions,
-        task=task,
-        explain=turn.plan.explain,
-    )
-    requests = (
-        [whole]
-        if turn.plan.one_request
-        else [attrs.evolve(whole, questions=(each,)) for each in questions]
-    )
-    answers: dict[str, Answer] = {}
-
-    async def send(request: DecisionRequest) -> None:
-        try:
-            found = await turn.models.decide(ROUTE, request)
-        except Exception as exc:
-            account.degrade("matching", exc, f"left {len(request.questions)} rules undecided")
-            return
-        answers.update((each.question, each) for each in found)
-
-    if len(requests) == 1:
-        await send(requests[0])
-    else:
-        async with anyio.create_task_group() as group:
-            for request in requests:
-                group.start_soon(send, request)
-    return answers
 
 
 def _checked(

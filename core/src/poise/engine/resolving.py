@@ -9,6 +9,7 @@ from poise.engine.parts import Parts
 from poise.turn.context import TurnContext
 from poise.turn.fates import Fate, Outcome, Resolution, ResolutionRequest
 from poise.turn.verdicts import VerdictKind
+from poise.values.ids import JourneyId, Subject
 
 _PLAIN_FATES = {
     VerdictKind.APPLIES: Fate.MATCHED,
@@ -44,12 +45,18 @@ def resolve(turn: TurnContext, *, parts: Parts, account: Account) -> TurnContext
     for rule in turn.active_rules:
         if rule.composition_mode is not None and rule.composition_mode > mode:
             mode, set_by = rule.composition_mode, rule.name
+    for subject in turn.resolution.active:
+        journey = turn.snapshot.journeys.get(JourneyId(subject))
+        if journey is not None and (journey.composition_mode or mode) > mode:
+            mode, set_by = journey.composition_mode or mode, journey.name
     return attrs.evolve(turn, mode=mode, mode_set_by=set_by)
 
 
 def _without_relations(turn: TurnContext) -> Resolution:
     """Return the fates that need no relation; whatever has one stays a conflict, and inactive."""
-    outcomes = {each.rule.id: Outcome(each.rule.id, Fate.IN_CONTEXT) for each in turn.candidates}
+    outcomes: dict[Subject, Outcome] = {
+        each.rule.id: Outcome(each.rule.id, Fate.IN_CONTEXT) for each in turn.candidates
+    }
     for verdict in turn.verdicts:
         related = turn.snapshot.outgoing.get(verdict.rule) or turn.snapshot.incoming.get(
             verdict.rule

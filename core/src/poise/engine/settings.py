@@ -50,6 +50,8 @@ class EngineLimits:
         tool_result_limit: Characters of one tool result in prompts; default 16,000.
         working_set: Above this many rules the working set is pruned; default 30.
         working_set_after: Down to this many; default 20.
+        working_set_tokens: Tokens that the texts of its rules may take; default 4,000.
+        working_set_share: The share of a model's window that they may take; default 0.1.
         spending: What models may cost; default: any sum.
     """
 
@@ -70,4 +72,6 @@ class EngineLimits:
     tool_result_limit: int = 16_000
     working_set: int = 30
     working_set_after: int = 20
+    working_set_tokens: int = 4_000
+    working_set_share: float = 0.1
     spending: SpendingLimits = SpendingLimits()

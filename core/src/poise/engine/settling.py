@@ -11,10 +11,11 @@ import attrs
 
 from poise import prompts
 from poise.engine.account import Account
-from poise.engine.judging import ROUTE as VERDICT_ROUTE
 from poise.engine.log import TurnLog
 from poise.engine.parts import Parts
+from poise.engine.questioning import ROUTE as VERDICT_ROUTE
 from poise.engine.spending import add_to_day, day_of
+from poise.engine.working_set import budget_of, fits
 from poise.ports.stores import ScopedStores
 from poise.turn.candidates import Budget
 from poise.turn.context import TurnContext
@@ -93,7 +94,11 @@ def _pruned(turn: TurnContext, parts: Parts, log: TurnLog) -> Sequence[dict[str,
     if not members:
         return []
     limits = parts.limits
-    is_over = len(members) > limits.working_set
-    room = limits.working_set_after if is_over else limits.working_set
-    dropped = parts.discoverer.prune(attrs.evolve(turn, state=log.state), Budget(room))
+    budget = budget_of(turn, parts, limits.working_set)
+    if not fits(turn, members, budget):
+        # Some room at once, or the next turn would have to prune again.
+        share = limits.working_set_after / limits.working_set
+        tokens = None if budget.tokens is None else int(budget.tokens * share)
+        budget = Budget(limits.working_set_after, tokens)
+    dropped = parts.discoverer.prune(attrs.evolve(turn, state=log.state), budget)
     return [{"rule": rule, "offset": log.state.offset} for rule in dropped if rule in members]

@@ -20,6 +20,7 @@ from poise.turn.control import Bail, Contribution, Skip, Skippable
 from poise.turn.ledger import ledger_to_json
 from poise.turn.queries import Query, customer_queries
 from poise.turn.speech import Message
+from poise.turn.tooling import ToolOutcome
 from poise.values.events import Event, EventKind, NewEvent, Source, Status
 from poise.values.rules import Rule
 
@@ -126,6 +127,7 @@ class Turn:
             if self.context.new_messages
             else ()
         )
+        judged = len(self.context.results)
         for iteration in range(1, self.context.plan.max_iterations + 1):
             await self._steer("on_preparation_iteration_start")
             with account.stage("discover"):
@@ -136,10 +138,8 @@ class Turn:
                     account=account,
                     iteration=iteration,
                 )
-            with account.stage("match"):
-                self.context = await judging.match(self.context, parts=parts, account=account)
-            with account.stage("resolve"):
-                self.context = resolving.resolve(self.context, parts=parts, account=account)
+            fresh, judged = self.context.results[judged:], len(self.context.results)
+            await self._settle_rules(iteration, fresh)
             queries = None
             if Skippable.TOOLS not in self._skipped:
                 with account.stage("tools"):
@@ -147,6 +147,27 @@ class Turn:
             ended = await self._steer("on_preparation_iteration_end", ends_turn=False)
             if ended or queries is None:
                 return
+
+    async def _settle_rules(self, iteration: int, fresh: Sequence[ToolOutcome]) -> None:
+        """Match and resolve, and again with the rules that guard what is about to be offered."""
+        while True:
+            with self._account.stage("match"):
+                self.context = await judging.match(
+                    self.context,
+                    parts=self._parts,
+                    account=self._account,
+                    fresh=fresh,
+                    iteration=iteration,
+                )
+            with self._account.stage("resolve"):
+                self.context = resolving.resolve(
+                    self.context, parts=self._parts, account=self._account
+                )
+            guarded = discovering.guards(self.context, iteration)
+            if guarded is self.context or Skippable.TOOLS in self._skipped:
+                return
+            # Each round adds rules of the catalog, so there is a last one.
+            self.context, fresh = guarded, ()
 
     async def _call_tools(self) -> Sequence[Query] | None:
         """Call what is to be called; return what to discover in it, or `None` without news."""

@@ -76,6 +76,7 @@ class Windows:
         room = self._room(served, options)
         if room is not None:
             said = fitting.estimate(request.state.text) + sum(map(fitting.estimate, request.focus))
+            said += sum(fitting.estimate(form.task) for form in request.forms)
             room = max(room - said, 1)
         batches = fitting.split_questions(
             request.questions,

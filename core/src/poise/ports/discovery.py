@@ -8,7 +8,7 @@ from typing import Protocol
 
 from poise.turn.candidates import Budget, Sighting
 from poise.turn.context import TurnContext
-from poise.turn.queries import Query
+from poise.turn.queries import Query, QueryKind
 from poise.values.catalog import Annotation, CatalogSnapshot
 from poise.values.ids import IndexId, RuleId
 from poise.values.rules import Rule
@@ -79,3 +79,18 @@ class Discoverer(ABC):
         self, rule: RuleId, snapshot: CatalogSnapshot, queries: Sequence[Query]
     ) -> Sighting | None:
         """Return how `rule` scores against `queries`, hit or not; `None` if it is not indexed."""
+
+    async def score(
+        self, texts: Sequence[str], snapshot: CatalogSnapshot
+    ) -> Sequence[Sequence[Sighting]]:
+        """Return, for each text as if a customer said it, the hits among all rules, best first.
+
+        For whoever checks a catalog; no turn asks it. The default asks `explain` for each rule.
+        """
+        found: list[Sequence[Sighting]] = []
+        for text in texts:
+            query = Query(QueryKind.MESSAGE, text, 0)
+            scored = [await self.explain(rule, snapshot, (query,)) for rule in snapshot.rules]
+            hits = [each for each in scored if each is not None and each.is_hit]
+            found.append(sorted(hits, key=lambda each: (-each.margin, each.rule)))
+        return found

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import combinations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from poise.errors import InvalidValueError
 from poise.sdk.arguments import one, optional_text, refuse_unknown, text, texts
-from poise.sdk.declaring import declare_rule, declared_response, declared_tool, key_of
+from poise.sdk.declared_tools import declared_tool
+from poise.sdk.declaring import declare_rule, declared_response, key_of
 from poise.sdk.draft import Declaration, Draft
 from poise.sdk.options import (
     Conditions,
@@ -23,6 +25,7 @@ from poise.sdk.variables import Variable
 from poise.values import variables
 from poise.values.canned import CannedResponse, Role
 from poise.values.ids import AgentId, RuleId, TermId, ToolId, VariableId, stable_id
+from poise.values.relationships import Relation, RelationKind
 from poise.values.rules import RuleKind
 from poise.values.terms import Term
 
@@ -127,6 +130,22 @@ class Agent:
             self._draft, RuleKind.OBSERVATION, {"when": when, "title": title, **options}
         )
         return self._observations.setdefault(rule.id, Observation(self._draft, rule))
+
+    async def overlap(self, *tools: DeclaredTool[..., Any]) -> None:
+        """Say that these tools may do the same job, so that whoever calls them weighs them up.
+
+        Raises:
+            InvalidValueError: One of them is no tool, or there are fewer than two.
+        """
+        thing = f"agent {self.name!r}"
+        declared = [declared_tool(self._draft, thing, "overlap", given=each) for each in tools]
+        ids = list(dict.fromkeys(ToolId(each.value.id) for each in declared))
+        if len(ids) < 2:
+            raise InvalidValueError(thing, "overlap", "takes two tools or more")
+        self._draft.add(*declared)
+        self._draft.relate(
+            *(Relation(RelationKind.OVERLAP, one, other) for one, other in combinations(ids, 2))
+        )
 
     async def create_term(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from poise.values.ids import RuleId
+from poise.values.ids import RuleId, Subject
 from poise.values.relationships import Relation, RelationKind
 
 _FAMILY = {
@@ -18,10 +18,10 @@ _FAMILY = {
 
 
 class Edges:
-    """The relations between single rules; those with tags are left to the compilation."""
+    """The relations between single subjects; those with tags are left to the compilation."""
 
     def __init__(self, relations: Iterable[Relation] = ()) -> None:
-        self._targets: dict[tuple[str, RuleId], list[RuleId]] = defaultdict(list)
+        self._targets: dict[tuple[str, Subject], list[Subject]] = defaultdict(list)
         for relation in relations:
             self.add(relation)
 
@@ -32,7 +32,7 @@ class Edges:
             family, source, target = edge
             self._targets[family, source].append(target)
 
-    def cycle_closed_by(self, relation: Relation) -> tuple[RuleId, ...]:
+    def cycle_closed_by(self, relation: Relation) -> tuple[Subject, ...]:
         """Return the rules of the cycle that `relation` would close, or nothing.
 
         Takes as long as there are relations to be reached from its target.
@@ -41,7 +41,7 @@ class Edges:
         if edge is None:
             return ()
         family, source, target = edge
-        came_from: dict[RuleId, RuleId] = {target: source}
+        came_from: dict[Subject, Subject] = {target: source}
         waiting = [target]
         while waiting:
             here = waiting.pop()
@@ -54,16 +54,16 @@ class Edges:
         return ()
 
 
-def _edge(relation: Relation) -> tuple[str, RuleId, RuleId] | None:
+def _edge(relation: Relation) -> tuple[str, Subject, Subject] | None:
     family = _FAMILY.get(relation.kind)
     if family is None or not isinstance(relation.source, str):
         return None
     if not isinstance(relation.target, str):
         return None
-    return family, relation.source, relation.target
+    return family, RuleId(relation.source), RuleId(relation.target)
 
 
-def _path(source: RuleId, came_from: dict[RuleId, RuleId]) -> tuple[RuleId, ...]:
+def _path(source: Subject, came_from: dict[Subject, Subject]) -> tuple[Subject, ...]:
     path = [source]
     while len(path) == 1 or path[-1] != source:
         path.append(came_from[path[-1]])

@@ -23,10 +23,10 @@ from poise.sdk.arguments import (
     texts,
     whole,
 )
+from poise.sdk.declared_tools import declared_tool
 from poise.sdk.draft import Declaration, Draft
 from poise.sdk.rules import dependencies
 from poise.sdk.tags import tag_id
-from poise.sdk.tool import DeclaredTool
 from poise.values.agents import CompositionMode, Effort
 from poise.values.canned import CannedResponse, Role
 from poise.values.ids import CannedResponseId, GroupId, RuleId, ToolId, digest, stable_id
@@ -56,6 +56,10 @@ def declare_rule(draft: Draft, kind: RuleKind, given: Given) -> Rule:
         declared_tool(draft, thing, "tools", given=each)
         for each in listed(thing, "tools", given.get("tools"))
     ]
+    guarded = [
+        declared_tool(draft, thing, "guards", given=each)
+        for each in listed(thing, "guards", given.get("guards"))
+    ]
     responses = _responses(draft, thing, given)
     rule = Rule(
         id=RuleId(stable_id("rule", draft.agent.id, words.key(kind, given.get("matcher")))),
@@ -66,6 +70,7 @@ def declare_rule(draft: Draft, kind: RuleKind, given: Given) -> Rule:
         then=words.then,
         content=words.content,
         tools=tuple(dict.fromkeys(ToolId(each.value.id) for each in tools)),
+        guards=tuple(dict.fromkeys(ToolId(each.value.id) for each in guarded)),
         canned_responses=tuple(
             dict.fromkeys(CannedResponseId(each.value.id) for each in responses)
         ),
@@ -74,7 +79,7 @@ def declare_rule(draft: Draft, kind: RuleKind, given: Given) -> Rule:
     )
     targets = listed(thing, "dependencies", given.get("dependencies"))
     needs = dependencies(draft, rule, targets) if targets else ()
-    draft.add(*tools, *responses, Declaration(words.name, rule, needs))
+    draft.add(*tools, *guarded, *responses, Declaration(words.name, rule, needs))
     return rule
 
 
@@ -137,6 +142,7 @@ def _manner(thing: str, given: Given) -> dict[str, Any]:
         "effort": partial(_member, Effort),
         "composition_mode": partial(_member, CompositionMode),
         "priority": whole,
+        "rank": text,
         "labels": texts,
         "continuous": flag,
         "customer_dependent": flag,
@@ -150,6 +156,8 @@ def _manner(thing: str, given: Given) -> dict[str, Any]:
         for field, reader in readers.items()
         if given.get(field) is not None
     }
+    if given.get("guards") and not said.get("signals"):
+        said.setdefault("way_in", WayIn.TOOL)
     weight = one(
         thing,
         **{
@@ -214,25 +222,6 @@ def key_of(thing: str, id: object, otherwise: str) -> str:
 
 
 # -- what rules bring along --
-
-
-def declared_tool(draft: Draft, thing: str, field: str, *, given: object) -> Declaration:
-    """Return the declaration of a tool for the draft's agent.
-
-    Args:
-        draft: Whose agent.
-        thing: What names the tool, for messages.
-        field: Under which argument.
-        given: What the author gave.
-
-    Raises:
-        InvalidValueError: It is no tool; the message says how to make it one.
-    """
-    if not isinstance(given, DeclaredTool):
-        name = getattr(given, "__name__", None)
-        mend = f"put @poise.tool above {name}" if callable(given) and name else "give a tool"
-        raise InvalidValueError(thing, field, f"names {given!r}, which is no tool; {mend}")
-    return Declaration(given.name, given.tool_of(draft.agent.id), function=given.function)
 
 
 def declared_response(

@@ -15,7 +15,7 @@ from poise.sdk.functions import Function, FunctionNames, same_function
 from poise.values.agents import Agent
 from poise.values.canned import CannedResponse
 from poise.values.catalog import CatalogSnapshot, compile_catalog
-from poise.values.ids import RuleId
+from poise.values.ids import Subject
 from poise.values.relationships import Relation
 from poise.values.rules import Rule
 from poise.values.terms import Term
@@ -191,7 +191,7 @@ class Draft:
             if kept.declaration.function is not None
         }
 
-    def _rule_name(self, rule: RuleId) -> str:
+    def _rule_name(self, rule: Subject) -> str:
         known = self.find(Rule, rule)
         return known.name if known else rule
 

@@ -44,7 +44,10 @@ class RuleOptions(TypedDict, total=False):
         dependencies: Rules that must hold too, or `any_of(tag)`, `all_of(tag)`.
         canned_responses: Approved wording: responses, or templates as plain texts.
         weight: LOW, MEDIUM (default) or HIGH; `criticality` is the same.
-        priority: Competes within a declared rank; default 0.
+        priority: Competes within `rank`; default 0.
+        rank: A name that rules share of which only those with the highest priority are acted on.
+        guards: Tools before whose calls the rule is judged, whether or not anything a customer
+            says brings it up; functions under `@poise.tool`.
         tags: By name, or as created.
         labels: Put on the session when the rule is matched.
         groups: Only customers in one of these see the rule.
@@ -52,7 +55,8 @@ class RuleOptions(TypedDict, total=False):
         composition_mode: Makes the reply at least this strict while matched.
         matcher: `poise.MATCH_ALWAYS`, or a function that judges instead of a model.
         always_judged: Considered and judged on every turn.
-        way_in: What can make the rule relevant; default SIGNALS.
+        way_in: What can make the rule relevant; default TOOL with `guards` and without signals,
+            else SIGNALS.
         agent_intention: The condition is about what the agent is about to do.
         track: Whether having been applied makes the rule go quiet; default yes.
         on_selected: Called with turn and rule when the rule survives resolution.
@@ -72,6 +76,8 @@ class RuleOptions(TypedDict, total=False):
     weight: Weight | str | None
     criticality: Weight | str | None
     priority: int | None
+    rank: str | None
+    guards: Sequence[DeclaredTool[..., Any]] | None
     tags: Sequence[Tag | str] | None
     labels: Sequence[str] | None
     groups: Sequence[str] | None

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from poise.errors import InvalidValueError
 from poise.sdk.arguments import choice, flag, listed
+from poise.sdk.declared_tools import declared_tool
 from poise.sdk.draft import Draft
 from poise.values.customers import Tag
 from poise.values.digests import content_digest
-from poise.values.ids import RuleId
+from poise.values.ids import RuleId, ToolId
 from poise.values.relationships import DependencyMode, End, Relation, RelationKind, TagEnd
 from poise.values.rules import Rule
+
+if TYPE_CHECKING:
+    from poise.sdk.tool import DeclaredTool
 
 
 class RuleHandle:
@@ -102,6 +107,24 @@ class RuleHandle:
         flag(_thing(self._rule), "always", always)
         self._relate(RelationKind.ENTAILMENT, targets, always=always)
 
+    async def reevaluate_after(self, *tools: DeclaredTool[..., Any]) -> None:
+        """Have this rule judged again on a turn once one of `tools` was called.
+
+        Raises:
+            InvalidValueError: One of them is no tool.
+        """
+        thing = _thing(self._rule)
+        if not tools:
+            raise InvalidValueError(thing, "relation", "names no tool")
+        declared = [declared_tool(self._draft, thing, "relation", given=each) for each in tools]
+        self._draft.add(*declared)
+        self._draft.relate(
+            *(
+                Relation(RelationKind.REEVALUATION, self.id, ToolId(each.value.id))
+                for each in declared
+            )
+        )
+
     def _relate(self, kind: RelationKind, targets: Iterable[object], always: bool = False) -> None:
         ends = _ends(self._draft, self._rule, targets)
         self._draft.relate(*(Relation(kind, self.id, end, always=always) for end in ends))
@@ -117,6 +140,23 @@ Guideline = Policy
 
 class Observation(RuleHandle):
     """An observation: recognises a situation; other things hang off it."""
+
+    async def disambiguate(self, targets: Iterable[RuleHandle | TagEnd]) -> None:
+        """Say that this observation means: it is unclear which of `targets` the customer wants.
+
+        While it holds, none of those in question is acted on; the customer is asked instead, and
+        the answer decides.
+
+        Raises:
+            InvalidValueError: A target can't be one, or there are fewer than two.
+        """
+        thing = _thing(self._rule)
+        ends = _ends(self._draft, self._rule, listed(thing, "disambiguate", targets))
+        if len(ends) < 2 and not isinstance(ends[0], TagEnd):
+            raise InvalidValueError(
+                thing, "disambiguate", "names one target; it takes two or more to be confused"
+            )
+        self._draft.relate(*(Relation(RelationKind.DISAMBIGUATION, self.id, end) for end in ends))
 
 
 def dependencies(

@@ -52,7 +52,7 @@ class ResolverConformance:
 
         missing = _candidates(request_) - outcomes.keys()
         assert not missing, f"total: no outcome for {missing}; check every way out of `resolve`"
-        misfiled = [rule for rule, outcome in outcomes.items() if outcome.rule != rule]
+        misfiled = [rule for rule, outcome in outcomes.items() if outcome.subject != rule]
         assert not misfiled, f"one outcome per candidate: {misfiled} are filed under others' ids"
 
     @_LAW
@@ -151,7 +151,7 @@ class ResolverConformance:
         resolution = subject.resolve(request_)
 
         for outcome in resolution.outcomes.values():
-            if outcome.fate in _NEEDS_A_CAUSE and not _needs_nobody(request_, outcome.rule):
+            if outcome.fate in _NEEDS_A_CAUSE and not _needs_nobody(request_, outcome.subject):
                 assert outcome.causes, f"{outcome} names no cause: the nearest edge decides"
             if outcome.fate in _NEEDS_A_CAUSE:
                 assert outcome.relation, f"{outcome} does not say through what kind of edge"

@@ -57,9 +57,11 @@ class Candidate:
         sighting: This turn's score for it, when discovery scored it.
         judged: Whether a matcher is asked; otherwise the rule is shown unjudged.
         iteration: In which preparation pass it came up, from 1.
+        sighted_in: In which pass a new text last brought it up; 0 for none.
     """
 
     rule: Rule
     sighting: Sighting | None = None
     judged: bool = False
     iteration: int = 1
+    sighted_in: int = 0

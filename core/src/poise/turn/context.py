@@ -10,19 +10,19 @@ from typing import Any, Generic, TypeVar
 import attrs
 
 from poise.turn.candidates import Candidate, Sighting
-from poise.turn.fates import Resolution
+from poise.turn.fates import Fate, Resolution
 from poise.turn.history import History
 from poise.turn.models import TurnModels
 from poise.turn.queries import Query
 from poise.turn.speech import Utterance
 from poise.turn.state import SessionState
 from poise.turn.tooling import Insight, OfferedTool, ToolOutcome, ToolPlan
-from poise.turn.verdicts import Verdict
+from poise.turn.verdicts import Verdict, VerdictKind
 from poise.values.agents import Agent, CompositionMode, Effort
 from poise.values.catalog import CatalogSnapshot
 from poise.values.customers import Customer
-from poise.values.ids import IndexId, TurnId
-from poise.values.rules import Rule, Weight
+from poise.values.ids import IndexId, RuleId, TurnId
+from poise.values.rules import Rule, RuleKind, Weight
 from poise.values.scope import Scope
 from poise.values.sessions import SessionHeader
 from poise.values.terms import Term
@@ -80,6 +80,8 @@ class Plan:
         one_request: All inquiries of a pass go out as one request; otherwise one per candidate.
         explain: Judges are asked for a rationale.
         admit_limit: How many newly sighted rules may join on a turn.
+        reconsider: Route over which what stays undecided is asked once more, where it leads to
+            another model; `None` for never.
     """
 
     effort: Effort = Effort.MEDIUM
@@ -88,6 +90,7 @@ class Plan:
     one_request: bool = True
     explain: bool = False
     admit_limit: int = 10
+    reconsider: str | None = None
 
 
 @attrs.frozen
@@ -179,11 +182,50 @@ class TurnContext:
 
     @property
     def active_rules(self) -> tuple[Rule, ...]:
-        """The rules to be acted on, transient ones last."""
+        """The rules to be acted on; transient ones, and what is to be clarified, come last."""
         rules = self.snapshot.rules
         return (
-            *(rules[rule] for rule in self.resolution.active if rule in rules),
+            *(rules[RuleId(each)] for each in self.resolution.active if each in rules),
             *self.transient,
+            *map(self._asking_for, self.clarifications),
+        )
+
+    def _asking_for(self, verdict: Verdict) -> Rule:
+        """Return what a verdict asks for as a rule of this turn: to clarify before anything else.
+
+        It has the approved wording of the observation that it is unclear, and never its own title,
+        so that whoever words the reply finds one instruction among the others.
+        """
+        head = self.snapshot.rules[verdict.rule]
+        options = "; ".join(verdict.options)
+        return Rule(
+            id=RuleId(f"clarify_{head.id}"),
+            agent=head.agent,
+            kind=RuleKind.POLICY,
+            then=f"Ask the customer which one is meant, and do nothing else about it yet: "
+            f"{verdict.question}" + (f" (the choices: {options})" if options else ""),
+            weight=Weight.HIGH,
+            canned_responses=head.canned_responses,
+        )
+
+    @property
+    def owed(self) -> Mapping[RuleId, str]:
+        """What is still to be done of rules that were carried out in part: nothing else of them."""
+        return {
+            verdict.rule: verdict.owed
+            for verdict in self.verdicts
+            if verdict.kind is VerdictKind.PARTLY_APPLIED and verdict.owed
+        }
+
+    @property
+    def clarifications(self) -> tuple[Verdict, ...]:
+        """The verdicts that it is unclear what the customer means, as far as they still count."""
+        return tuple(
+            verdict
+            for verdict in self.verdicts
+            if verdict.kind is VerdictKind.AMBIGUOUS
+            and verdict.question
+            and self.resolution.fate_of(verdict.rule) is Fate.AMBIGUOUS
         )
 
     @property

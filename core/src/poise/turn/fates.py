@@ -9,7 +9,7 @@ import attrs
 
 from poise.turn.verdicts import Verdict
 from poise.values.catalog import CatalogSnapshot
-from poise.values.ids import GroupId, RuleId
+from poise.values.ids import GroupId, JourneyId, NodeId, RuleId, Subject
 from poise.values.rules import Rule
 
 
@@ -61,15 +61,16 @@ class Outcome:
     """A candidate's fate with its cause.
 
     Attributes:
-        rule: The candidate.
+        subject: The candidate: a rule, a journey in play, or a node.
         fate: What became of it.
-        causes: The rules at the other end of the nearest edge; for CONFLICT the cycle.
-        relation: The kind of that edge, such as `priority`; empty when a verdict decided.
+        causes: What stands at the other end of the nearest edge; for CONFLICT the cycle.
+        relation: The kind of that edge, such as `priority`; `rank` for numeric priority, `trigger`
+            for a journey's trigger, `journey` for a node's own; empty when a verdict decided.
     """
 
-    rule: RuleId
+    subject: Subject
     fate: Fate
-    causes: tuple[RuleId, ...] = ()
+    causes: tuple[Subject, ...] = ()
     relation: str = ""
 
 
@@ -85,6 +86,8 @@ class ResolutionRequest:
         applied: Rules already applied in the session.
         groups: The customer's; a rule for other groups is never implied.
         transient: Rules contributed for this turn alone: active, without relations.
+        journeys: Under way in the session: wanted without a trigger.
+        nodes: At which journeys stand, or would start, this turn.
     """
 
     snapshot: CatalogSnapshot
@@ -94,6 +97,8 @@ class ResolutionRequest:
     applied: frozenset[RuleId] = frozenset()
     groups: frozenset[GroupId] = frozenset()
     transient: tuple[Rule, ...] = ()
+    journeys: frozenset[JourneyId] = frozenset()
+    nodes: frozenset[NodeId] = frozenset()
 
 
 @attrs.frozen
@@ -101,17 +106,18 @@ class Resolution:
     """What the relations made of the verdicts.
 
     Attributes:
-        outcomes: One for each candidate, and one for each rule that an active one implies.
+        outcomes: One for each candidate, and one for each rule or journey that an active one
+            implies.
     """
 
-    outcomes: Mapping[RuleId, Outcome] = attrs.field(factory=dict)
+    outcomes: Mapping[Subject, Outcome] = attrs.field(factory=dict)
 
-    def fate_of(self, rule: RuleId) -> Fate | None:
+    def fate_of(self, subject: Subject) -> Fate | None:
         """Return the fate of a candidate, or `None` for anything else."""
-        outcome = self.outcomes.get(rule)
+        outcome = self.outcomes.get(subject)
         return outcome.fate if outcome else None
 
     @property
-    def active(self) -> tuple[RuleId, ...]:
-        """The rules to be acted on."""
-        return tuple(rule for rule, outcome in self.outcomes.items() if outcome.fate.is_active)
+    def active(self) -> tuple[Subject, ...]:
+        """The rules, journeys and nodes to be acted on."""
+        return tuple(each for each, outcome in self.outcomes.items() if outcome.fate.is_active)

@@ -14,7 +14,7 @@ class LedgerLine:
 
     Attributes:
         subject: The candidate's id.
-        kind: `policy`, `observation` or `transient`.
+        kind: `policy`, `observation`, `transient`, `journey` or `node`.
         name: What people call it; a transient rule's whole text.
         fate: What became of it.
         cause: The ids at the other end of the nearest edge.
@@ -29,6 +29,7 @@ class LedgerLine:
         iteration: The pass in which it came up, from 1.
         hit_at: The offset that brings it into the working set or renews it there.
         confirmed: Judged to apply and not excluded, muted or not.
+        verdict: What the judge said; `None` where nobody judged.
     """
 
     subject: str
@@ -47,6 +48,7 @@ class LedgerLine:
     iteration: int = 1
     hit_at: int | None = None
     confirmed: bool = False
+    verdict: str | None = None
 
 
 @attrs.frozen
@@ -107,6 +109,23 @@ class AskedLine:
 
 
 @attrs.frozen
+class OptionLine:
+    """One thing that a customer may have meant, and what they would call it."""
+
+    subject: str
+    as_said: str
+
+
+@attrs.frozen
+class ClarificationLine:
+    """What the reply asks the customer to choose between, and the observation behind it."""
+
+    head: str
+    question: str
+    options: tuple[OptionLine, ...]
+
+
+@attrs.frozen
 class CompositionLine:
     """How the reply was made: the mode, who set it, what was in view and what was chosen."""
 
@@ -146,6 +165,7 @@ class Ledger:
         requests: One per request to a model.
         calls: One per tool call or refusal.
         asked: What the reply asks the customer for, so that a tool can be called.
+        clarifications: What it asks the customer to choose between.
         composition: How the reply was made.
         degradations: What failed.
         omissions: What a budget left out.
@@ -166,6 +186,7 @@ class Ledger:
     requests: tuple[RequestLine, ...] = ()
     calls: tuple[CallLine, ...] = ()
     asked: tuple[AskedLine, ...] = ()
+    clarifications: tuple[ClarificationLine, ...] = ()
     composition: CompositionLine | None = None
     degradations: tuple[Degradation, ...] = ()
     omissions: tuple[str, ...] = ()
@@ -178,10 +199,12 @@ _FIELDS: Mapping[type, tuple[str, ...]] = {
     for kind in (
         AskedLine,
         CallLine,
+        ClarificationLine,
         CompositionLine,
         Degradation,
         Ledger,
         LedgerLine,
+        OptionLine,
         RequestLine,
     )
 }
@@ -233,6 +256,14 @@ def ledger_from_json(data: Mapping[str, Any]) -> Ledger:
             "asked": tuple(
                 AskedLine(line["tool"], tuple(line["rules"]), tuple(line["parameters"]))
                 for line in data.get("asked", ())
+            ),
+            "clarifications": tuple(
+                ClarificationLine(
+                    line["head"],
+                    line["question"],
+                    tuple(OptionLine(each["subject"], each["as_said"]) for each in line["options"]),
+                )
+                for line in data.get("clarifications", ())
             ),
             "composition": None
             if composition is None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
@@ -46,6 +46,8 @@ class Question:
         examples: Messages for which the answer is yes.
         counterexamples: Near misses.
         prior: Discovery's calibrated probability, where it scored the rule.
+        form: Name of the form of the request that a model which writes fills in for it; empty for
+            the short one.
     """
 
     id: str
@@ -55,6 +57,23 @@ class Question:
     examples: tuple[str, ...] = ()
     counterexamples: tuple[str, ...] = ()
     prior: float | None = None
+    form: str = ""
+
+
+@attrs.frozen
+class Form:
+    """How one kind of question is put to a model that writes, and what it fills in for each.
+
+    Attributes:
+        name: Letters, digits and `_`; unique within the request.
+        task: How the questions are to be read.
+        schema: A pydantic model whose last field is `verdict` (`yes`, `no`, `unclear`), or `None`
+            for the short form.
+    """
+
+    name: str
+    task: str = ""
+    schema: type[BaseModel] | None = None
 
 
 @attrs.frozen
@@ -67,6 +86,8 @@ class DecisionRequest:
         questions: Ids are unique.
         task: How the questions are to be read, for models that read language.
         explain: Whether a reason is wanted with each answer.
+        forms: How a model that writes is asked; one without questions is left out. Decision
+            models read `task` and the questions alone.
     """
 
     state: Prompt
@@ -74,11 +95,20 @@ class DecisionRequest:
     questions: tuple[Question, ...]
     task: str = ""
     explain: bool = False
+    forms: tuple[Form, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         ids = [question.id for question in self.questions]
         if len(set(ids)) != len(ids):
             raise InvalidValueError("decision request", "questions", "holds one id twice")
+        names = [form.name for form in self.forms]
+        if len(set(names)) != len(names):
+            raise InvalidValueError("decision request", "forms", "holds one name twice")
+        for question in self.questions:
+            if question.form and question.form not in names:
+                raise InvalidValueError(
+                    f"question {question.id!r}", "form", f"names {question.form!r}, not in `forms`"
+                )
 
 
 @attrs.frozen
@@ -106,6 +136,7 @@ class Answer:
         probability: The raw probability, where there is one.
         judged_by: `provider:model`.
         rationale: Why, where the model says so.
+        details: What a model that writes filled in beside the verdict, by the form's fields.
     """
 
     question: str
@@ -113,6 +144,7 @@ class Answer:
     probability: float | None
     judged_by: str
     rationale: str = ""
+    details: Mapping[str, Any] = attrs.field(factory=dict, hash=False)
 
 
 class TurnModels(ABC):
@@ -210,6 +242,14 @@ class TurnModels(ABC):
         STRUCTURED for a decision that is asked for as JSON; `None` where nothing serves the route.
         """
         return capability if self.serves(route, capability) else None
+
+    def served_by(self, route: str, capability: Capability) -> Sequence[str]:
+        """Return the models of a route that can do this, as `provider:model`, in their order."""
+        return ()
+
+    def window(self, route: str, capability: Capability) -> int | None:
+        """Return the tokens that the first model of a route reads at once, where that is known."""
+        return None
 
     @abstractmethod
     def identity(self, route: str = "embed") -> str:

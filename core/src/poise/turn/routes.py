@@ -29,6 +29,7 @@ _S, _M, _L = SizeClass.SMALL, SizeClass.MEDIUM, SizeClass.LARGE
 
 ROUTES: tuple[Route, ...] = (
     Route("matching.verdict", Capability.DECIDE, _M, "Judges whether candidates apply."),
+    Route("matching.reconsider", Capability.DECIDE, _L, "Judges what stayed undecided."),
     Route("matching.rank", Capability.DECIDE, _S, "Orders candidates by how likely they apply."),
     Route("matching.disambiguate", Capability.STRUCTURED, _M, "Finds what to ask the customer."),
     Route("journeys.step", Capability.STRUCTURED, _M, "Finds the next step of a journey."),

@@ -20,13 +20,13 @@ from poise.turn.event_data import (
     texts,
 )
 from poise.values.events import Event, EventKind, Source, ToolStage
-from poise.values.ids import CustomerId, RuleId, TurnId
+from poise.values.ids import CustomerId, RuleId, Subject, TurnId
 from poise.values.sessions import SessionMode
 
 K = TypeVar("K")
 V = TypeVar("V")
 
-FOLD_VERSION = 4
+FOLD_VERSION = 5
 """Raised whenever the fold makes something else of the same events, so that checkpoints of an
 earlier version are worked out afresh instead of believed."""
 
@@ -58,6 +58,23 @@ class Awaited:
 
     tool: str
     parameters: tuple[str, ...]
+
+
+@attrs.frozen
+class Clarification:
+    """What the last reply asked the customer to choose between.
+
+    Attributes:
+        head: The observation that it was unclear what was meant.
+        question: What was asked.
+        options: What was in question, each with what the customer would call it.
+        offset: Where the account of the turn that asked stands.
+    """
+
+    head: RuleId
+    question: str
+    options: tuple[tuple[Subject, str], ...]
+    offset: int
 
 
 @attrs.frozen
@@ -95,6 +112,7 @@ class SessionState:
         partly: Policies of which something is owed.
         calls: Tool calls by key.
         awaiting: Rules for whose sake the last reply asked the customer for something.
+        clarifications: What the last reply asked the customer to choose between, by observation.
         unanswered: Offsets of customer messages that no sent reply has answered.
         unsettled: The last sent turn, while its `settled` event is missing.
         mode: Who answers.
@@ -115,6 +133,9 @@ class SessionState:
     partly: Mapping[RuleId, Owed] = attrs.field(factory=dict, converter=_frozen, hash=False)
     calls: Mapping[str, RecordedCall] = attrs.field(factory=dict, converter=_frozen, hash=False)
     awaiting: Mapping[RuleId, Awaited] = attrs.field(factory=dict, converter=_frozen, hash=False)
+    clarifications: Mapping[RuleId, Clarification] = attrs.field(
+        factory=dict, converter=_frozen, hash=False
+    )
     unanswered: tuple[int, ...] = ()
     unsettled: Unsettled | None = None
     mode: SessionMode = SessionMode.AUTO
@@ -181,6 +202,7 @@ class _Draft:
         self.partly = _Growing(state.partly)
         self.calls = _Growing(state.calls)
         self.awaiting = state.awaiting
+        self.clarifications = state.clarifications
         self.unanswered = list(state.unanswered)
         self.unsettled = state.unsettled
         self.mode = state.mode
@@ -205,6 +227,7 @@ class _Draft:
             partly=self.partly.frozen(),
             calls=self.calls.frozen(),
             awaiting=self.awaiting,
+            clarifications=self.clarifications,
             unanswered=tuple(self.unanswered),
             unsettled=self.unsettled,
             mode=self.mode,
@@ -298,8 +321,10 @@ def _match(draft: _Draft, event: Event) -> None:
     upto = number(data.get("upto", event.offset))
     labels = texts(data.get("labels"))
     awaiting = _awaiting(data)
+    clarifications = _clarifications(data, event.offset)
     lines = _lines(data)
     draft.awaiting = awaiting
+    draft.clarifications = clarifications
     draft.spent += cost
     assumed: list[RuleId] = []
     for line in lines:
@@ -333,6 +358,18 @@ def _awaiting(data: Mapping[str, Any]) -> Mapping[RuleId, Awaited]:
     for line in map(mapping, items(data.get("asked"))):
         asked = Awaited(text(line.get("tool")), tuple(texts(line.get("parameters"))))
         found.update(dict.fromkeys(map(RuleId, texts(line.get("rules"))), asked))
+    return found
+
+
+def _clarifications(data: Mapping[str, Any], offset: int) -> Mapping[RuleId, Clarification]:
+    found: dict[RuleId, Clarification] = {}
+    for line in map(mapping, items(data.get("clarifications"))):
+        head = RuleId(text(line.get("head")))
+        options = tuple(
+            (RuleId(text(option.get("subject"))), text(option.get("as_said")))
+            for option in map(mapping, items(line.get("options")))
+        )
+        found[head] = Clarification(head, text(line.get("question")), options, offset)
     return found
 
 

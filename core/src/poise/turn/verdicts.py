@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING
 
 import attrs
 
+from poise.errors import InvalidValueError
 from poise.turn.models import Answer, Question
-from poise.values.ids import RuleId
+from poise.values.ids import RuleId, Subject
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 
 class VerdictKind(Enum):
@@ -37,8 +41,9 @@ class Verdict:
         probability: Raw probability that the rule applies, where the judge gives one.
         rationale: Why, in a sentence.
         owed: For PARTLY_APPLIED: what is still to do.
-        among: For AMBIGUOUS: the rules in question.
+        among: For AMBIGUOUS: the rules and journeys in question.
         question: For AMBIGUOUS: what to ask.
+        options: For AMBIGUOUS: each of `among` as the customer would say it, in their order.
         from_code: Decided by code; an implication can't override its no.
     """
 
@@ -48,9 +53,18 @@ class Verdict:
     probability: float | None = None
     rationale: str = ""
     owed: str | None = None
-    among: tuple[RuleId, ...] = ()
+    among: tuple[Subject, ...] = ()
     question: str | None = None
+    options: tuple[str, ...] = ()
     from_code: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        if self.options and len(self.options) != len(self.among):
+            raise InvalidValueError(
+                f"verdict on {self.rule}",
+                "options",
+                f"are {len(self.options)}, and {len(self.among)} are in question",
+            )
 
 
 @attrs.frozen
@@ -58,14 +72,18 @@ class Inquiry:
     """What one matcher asks about its candidates: the engine decides how many requests carry it.
 
     Attributes:
-        section: Task text for a language model; appended last to the turn's prompt.
-        schema: JSON schema of the answer per question, for structured requests.
-        questions: One yes/no question per candidate; the id is the rule's.
+        section: Task text for a language model: how these questions are to be read.
+        questions: At least one yes/no question per candidate. The first one's id is the rule's;
+            the ids of further ones begin with it and a slash.
+        schema: What a model that writes fills in per question, in order, beside the question's
+            `id`: a pydantic model within the subset of `turn.schemas` whose last field is
+            `verdict`, one of `yes`, `no`, `unclear`. The values come back as `Answer.details`.
+            `None` for the engine's own short form.
     """
 
     section: str
-    schema: Mapping[str, Any]
     questions: tuple[Question, ...]
+    schema: type[BaseModel] | None = None
 
 
 @attrs.frozen

@@ -13,12 +13,26 @@ from poise.errors import InvalidValueError
 from poise.values.agents import Agent
 from poise.values.canned import CannedResponse
 from poise.values.digests import content_digest
-from poise.values.ids import CannedResponseId, RuleId, TagId, TermId, ToolId, VariableId
-from poise.values.relationships import End, Relation, RelationKind, TagEnd
+from poise.values.ids import (
+    CannedResponseId,
+    JourneyId,
+    NodeId,
+    RuleId,
+    Subject,
+    TagId,
+    TermId,
+    ToolId,
+    VariableId,
+)
+from poise.values.journeys import Journey
+from poise.values.relationships import OF_TOOLS, End, Relation, RelationKind, TagEnd
 from poise.values.rules import Rule, WayIn
 from poise.values.terms import Term
 from poise.values.tools import Tool
 from poise.values.variables import Variable
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 Binding = Callable[..., Any]
 """A function that a rule, tool or variable names: an author's code, called through its name."""
@@ -34,6 +48,7 @@ class Annotation:
         customer_dependent: The action needs the customer's part.
         agent_intention: The condition is about what the agent is about to do.
         signals: Proposed phrases, added to the author's own.
+        anti_signals: Proposed near misses, likewise.
     """
 
     way_in: WayIn
@@ -41,6 +56,7 @@ class Annotation:
     customer_dependent: bool = False
     agent_intention: bool = False
     signals: tuple[str, ...] = ()
+    anti_signals: tuple[str, ...] = ()
 
 
 @attrs.frozen(eq=False)
@@ -59,10 +75,14 @@ class CatalogSnapshot:
         bindings: The authors' functions by name; not part of the content.
         annotations: By rule; empty until an annotator has run.
         bypass: The rules that every turn considers.
-        outgoing: By rule, the relations it is a source of, itself or through a tag.
-        incoming: By rule, the relations it is a target of, itself or through a tag.
-        carriers: By tag, the rules that carry it.
+        outgoing: By subject, the relations it is a source of, itself or through a tag.
+        incoming: By subject, the relations it is a target of, itself or through a tag.
+        carriers: By tag, the rules, journeys and nodes that carry it.
         consequential: The rules whose match has consequences beyond being read, in any mode.
+        journeys: By id, in declared order.
+        journey_of: By node, the journey that it is a step of.
+        triggered: By rule, the journeys that it is a trigger of.
+        guarded: By tool, the rules that are judged before it is called.
     """
 
     agent: Agent
@@ -76,16 +96,49 @@ class CatalogSnapshot:
     bindings: Mapping[str, Binding]
     annotations: Mapping[RuleId, Annotation]
     bypass: tuple[RuleId, ...]
-    outgoing: Mapping[RuleId, tuple[Relation, ...]]
-    incoming: Mapping[RuleId, tuple[Relation, ...]]
-    carriers: Mapping[TagId, tuple[RuleId, ...]]
+    outgoing: Mapping[Subject, tuple[Relation, ...]]
+    incoming: Mapping[Subject, tuple[Relation, ...]]
+    carriers: Mapping[TagId, tuple[Subject, ...]]
     consequential: frozenset[RuleId]
+    journeys: Mapping[JourneyId, Journey] = attrs.field(factory=dict)
+    journey_of: Mapping[NodeId, JourneyId] = attrs.field(factory=dict)
+    triggered: Mapping[RuleId, tuple[JourneyId, ...]] = attrs.field(factory=dict)
+    guarded: Mapping[ToolId, tuple[RuleId, ...]] = attrs.field(factory=dict)
 
-    def members(self, end: End) -> tuple[RuleId, ...]:
-        """Return the rules that an end of a relation stands for; unknown ends stand for none."""
+    def members(self, end: End) -> tuple[Subject, ...]:
+        """Return what an end of a relation stands for; unknown ends, and tools, for nothing."""
         if isinstance(end, TagEnd):
             return self.carriers.get(end.tag, ())
-        return (end,) if end in self.rules else ()
+        return (end,) if self.knows(end) else ()  # type: ignore[arg-type, return-value]
+
+    def knows(self, subject: Subject) -> bool:
+        """Say whether `subject` is a rule, a journey or a node of this catalog."""
+        return subject in self.rules or subject in self.journeys or subject in self.journey_of
+
+    def name_of(self, subject: str) -> str:
+        """Return what people call a rule, journey, node or tool; the id of anything else."""
+        known = (
+            self.rules.get(RuleId(subject))
+            or self.journeys.get(JourneyId(subject))
+            or self.tools.get(ToolId(subject))
+        )
+        if known is not None:
+            return known.name
+        journey = self.journeys.get(self.journey_of.get(NodeId(subject), JourneyId("")))
+        nodes = journey.nodes if journey is not None else ()
+        return next((node.name for node in nodes if node.id == subject), subject)
+
+    def tags_of(self, subject: Subject) -> frozenset[TagId]:
+        """Return the tags that a rule, journey or node carries itself."""
+        rule = self.rules.get(RuleId(subject))
+        if rule is not None:
+            return rule.tags
+        journey = self.journeys.get(JourneyId(subject))
+        if journey is not None:
+            return journey.tags
+        owner = self.journeys.get(self.journey_of.get(NodeId(subject), JourneyId("")))
+        nodes = owner.nodes if owner is not None else ()
+        return next((node.tags for node in nodes if node.id == subject), frozenset())
 
     def needed_by(self, rule: RuleId) -> tuple[RuleId, ...]:
         """Return the rules that `rule` directly depends on, each once, in declared order."""
@@ -93,20 +146,38 @@ class CatalogSnapshot:
         for relation in self.outgoing.get(rule, ()):
             if relation.kind in (RelationKind.DEPENDENCY, RelationKind.DEPENDENCY_ANY):
                 for target in self.members(relation.target):
-                    if target != rule:
-                        found[target] = None
+                    if target != rule and target in self.rules:
+                        found[RuleId(target)] = None
+        return tuple(found)
+
+    def in_doubt(self, rule: RuleId) -> tuple[Subject, ...]:
+        """Return what an observation says may be confused, each once, in declared order."""
+        found: dict[Subject, None] = {}
+        for relation in self.outgoing.get(rule, ()):
+            if relation.kind is RelationKind.DISAMBIGUATION:
+                found.update(dict.fromkeys(self.members(relation.target)))
+        found.pop(rule, None)
         return tuple(found)
 
     def with_needs(self, rules: Iterable[RuleId]) -> tuple[RuleId, ...]:
-        """Return the rules and whatever they depend on, directly or not, each once."""
+        """Return the rules and whatever they depend on or tell apart, directly or not, once."""
         found: dict[RuleId, None] = {}
         waiting = list(reversed(list(rules)))
         while waiting:
             rule = waiting.pop()
             if rule not in found:
                 found[rule] = None
-                waiting.extend(reversed(self.needed_by(rule)))
+                waiting.extend(reversed((*self.needed_by(rule), *self._confusable(rule))))
         return tuple(found)
+
+    def _confusable(self, rule: RuleId) -> Iterable[RuleId]:
+        """Yield the rules among which `rule` tells apart; for a journey, its triggers."""
+        for subject in self.in_doubt(rule):
+            journey = self.journeys.get(JourneyId(subject))
+            if journey is not None:
+                yield from journey.triggers
+            elif subject in self.rules:
+                yield RuleId(subject)
 
     def dependents_of(self, rule: RuleId) -> tuple[RuleId, ...]:
         """Return the rules that directly depend on `rule`, each once, in declared order."""
@@ -114,8 +185,8 @@ class CatalogSnapshot:
         for relation in self.incoming.get(rule, ()):
             if relation.kind in (RelationKind.DEPENDENCY, RelationKind.DEPENDENCY_ANY):
                 for source in self.members(relation.source):
-                    if source != rule:
-                        found[source] = None
+                    if source != rule and source in self.rules:
+                        found[RuleId(source)] = None
         return tuple(found)
 
     def tool_named(self, name: str) -> Tool | None:
@@ -127,6 +198,7 @@ def compile_catalog(
     agent: Agent,
     *,
     rules: Iterable[Rule] = (),
+    journeys: Iterable[Journey] = (),
     relations: Iterable[Relation] = (),
     tools: Iterable[Tool] = (),
     canned_responses: Iterable[CannedResponse] = (),
@@ -142,21 +214,24 @@ def compile_catalog(
             no meaning; the message names the place, or the path of the cycle.
     """
     by_id = {rule.id: rule for rule in rules}
+    journeys_by_id = {journey.id: journey for journey in journeys}
     edges = tuple(dict.fromkeys(relations))
     tools_by_id = {tool.id: tool for tool in tools}
     canned_by_id = {canned.id: canned for canned in canned_responses}
     terms_by_id = {term.id: term for term in terms}
     variables_by_id = {variable.id: variable for variable in variables}
     functions = dict(bindings or {})
-    _check_names(by_id.values(), edges, tools_by_id, canned_by_id, variables_by_id.values())
+    names = _names(by_id.values(), journeys_by_id.values())
+    _check_names(by_id.values(), tools_by_id, canned_by_id, variables_by_id.values())
+    _check_journeys(journeys_by_id.values(), by_id)
+    _check_relations(edges, names, tools_by_id)
 
-    carriers: dict[TagId, list[RuleId]] = defaultdict(list)
-    for rule in by_id.values():
-        for tag in sorted(rule.tags):
-            carriers[tag].append(rule.id)
-    carried = {tag: tuple(found) for tag, found in carriers.items()}
+    carried = _carriers(by_id.values(), journeys_by_id.values())
     outgoing, incoming = _adjacency(edges, carried)
-    _refuse_cycles(by_id, edges, carried)
+    _refuse_cycles(names, edges, carried)
+    triggered = _grouped(
+        (trigger, journey.id) for journey in journeys_by_id.values() for trigger in journey.triggers
+    )
 
     return CatalogSnapshot(
         agent=agent,
@@ -168,6 +243,7 @@ def compile_catalog(
             tuple(canned_by_id.values()),
             tuple(terms_by_id.values()),
             tuple(variables_by_id.values()),
+            *((tuple(journeys_by_id.values()),) if journeys_by_id else ()),
         ),
         rules=MappingProxyType(by_id),
         relations=edges,
@@ -186,36 +262,69 @@ def compile_catalog(
         consequential=frozenset(
             rule.id
             for rule in by_id.values()
-            if _has_consequences(rule, outgoing.get(rule.id, ()), incoming.get(rule.id, ()))
+            if rule.id in triggered
+            or _has_consequences(rule, outgoing.get(rule.id, ()), incoming.get(rule.id, ()))
+        ),
+        journeys=MappingProxyType(journeys_by_id),
+        journey_of=MappingProxyType(
+            {node.id: journey.id for journey in journeys_by_id.values() for node in journey.nodes}
+        ),
+        triggered=triggered,
+        guarded=_grouped(
+            (tool, rule.id)
+            for rule in by_id.values()
+            if rule.enabled
+            for tool in dict.fromkeys(rule.guards)
         ),
     )
 
 
+def _names(rules: Iterable[Rule], journeys: Iterable[Journey]) -> Mapping[Subject, str]:
+    """Return what people call each thing that can be an end of a relation."""
+    found: dict[Subject, str] = {rule.id: rule.name for rule in rules}
+    for journey in journeys:
+        found[journey.id] = journey.name
+        found.update((node.id, node.name) for node in journey.nodes)
+    return found
+
+
+def _carriers(
+    rules: Iterable[Rule], journeys: Iterable[Journey]
+) -> Mapping[TagId, tuple[Subject, ...]]:
+    def pairs() -> Iterable[tuple[TagId, Subject]]:
+        for rule in rules:
+            yield from ((tag, rule.id) for tag in sorted(rule.tags))
+        for journey in journeys:
+            yield from ((tag, journey.id) for tag in sorted(journey.tags))
+            for node in journey.nodes:
+                yield from ((tag, node.id) for tag in sorted(node.tags))
+
+    return _grouped(pairs())
+
+
+def _grouped(pairs: Iterable[tuple[K, V]]) -> Mapping[K, tuple[V, ...]]:
+    found: dict[K, list[V]] = defaultdict(list)
+    for key, value in pairs:
+        found[key].append(value)
+    return MappingProxyType({key: tuple(values) for key, values in found.items()})
+
+
 def _check_names(
     rules: Iterable[Rule],
-    relations: Iterable[Relation],
     tools: Mapping[ToolId, Tool],
     canned: Mapping[CannedResponseId, CannedResponse],
     variables: Iterable[Variable],
 ) -> None:
-    known: set[str] = set()
     for rule in rules:
-        known.add(rule.id)
         thing = f"{rule.kind.value} {rule.name!r}"
-        for tool in rule.tools:
-            if tool not in tools:
-                raise InvalidValueError(thing, "tools", f"names the unknown tool {tool!r}")
+        for field in ("tools", "guards"):
+            for tool in getattr(rule, field):
+                if tool not in tools:
+                    raise InvalidValueError(thing, field, f"names the unknown tool {tool!r}")
         for response in rule.canned_responses:
             if response not in canned:
                 raise InvalidValueError(
                     thing, "canned_responses", f"names the unknown response {response!r}"
-                )
-    for relation in relations:
-        for field in ("source", "target"):
-            end = getattr(relation, field)
-            if not isinstance(end, TagEnd) and end not in known:
-                raise InvalidValueError(
-                    f"{relation.kind.value} relation", field, f"names the unknown rule {end!r}"
                 )
     for variable in variables:
         if variable.tool is not None and variable.tool not in tools:
@@ -224,27 +333,56 @@ def _check_names(
             )
 
 
-K = TypeVar("K")
+def _check_journeys(journeys: Iterable[Journey], rules: Mapping[RuleId, Rule]) -> None:
+    nodes: dict[NodeId, Journey] = {}
+    for journey in journeys:
+        thing = f"journey {journey.name!r}"
+        for trigger in journey.triggers:
+            if trigger not in rules:
+                raise InvalidValueError(thing, "triggers", f"names the unknown rule {trigger!r}")
+        for node in journey.nodes:
+            other = nodes.setdefault(node.id, journey)
+            if other is not journey:
+                raise InvalidValueError(
+                    thing, "nodes", f"hold {node.id!r}, which is a node of {other.name!r} too"
+                )
+
+
+def _check_relations(
+    relations: Iterable[Relation], names: Mapping[Subject, str], tools: Mapping[ToolId, Tool]
+) -> None:
+    for relation in relations:
+        for field in ("source", "target"):
+            end = getattr(relation, field)
+            is_tool = relation.kind is RelationKind.OVERLAP or (
+                relation.kind is RelationKind.REEVALUATION and field == "target"
+            )
+            if is_tool and end not in tools:
+                raise InvalidValueError(
+                    f"{relation.kind.value} relation", field, f"names the unknown tool {end!r}"
+                )
+            if not is_tool and not isinstance(end, TagEnd) and end not in names:
+                raise InvalidValueError(
+                    f"{relation.kind.value} relation", field, f"names the unknown rule {end!r}"
+                )
 
 
 def _adjacency(
-    relations: Sequence[Relation], carriers: Mapping[TagId, Sequence[RuleId]]
-) -> tuple[Mapping[RuleId, tuple[Relation, ...]], Mapping[RuleId, tuple[Relation, ...]]]:
-    outgoing: dict[RuleId, list[Relation]] = defaultdict(list)
-    incoming: dict[RuleId, list[Relation]] = defaultdict(list)
-    for relation in relations:
-        for rule in _members(relation.source, carriers):
-            outgoing[rule].append(relation)
-        for rule in _members(relation.target, carriers):
-            incoming[rule].append(relation)
+    relations: Sequence[Relation], carriers: Mapping[TagId, Sequence[Subject]]
+) -> tuple[Mapping[Subject, tuple[Relation, ...]], Mapping[Subject, tuple[Relation, ...]]]:
     return (
-        MappingProxyType({rule: tuple(found) for rule, found in outgoing.items()}),
-        MappingProxyType({rule: tuple(found) for rule, found in incoming.items()}),
+        _grouped((each, edge) for edge in relations for each in _members(edge.source, carriers)),
+        _grouped(
+            (each, edge)
+            for edge in relations
+            if edge.kind not in OF_TOOLS
+            for each in _members(edge.target, carriers)
+        ),
     )
 
 
-def _members(end: End, carriers: Mapping[TagId, Sequence[RuleId]]) -> Sequence[RuleId]:
-    return carriers.get(end.tag, ()) if isinstance(end, TagEnd) else (end,)
+def _members(end: End, carriers: Mapping[TagId, Sequence[Subject]]) -> Sequence[Subject]:
+    return carriers.get(end.tag, ()) if isinstance(end, TagEnd) else (end,)  # type: ignore[return-value]
 
 
 def _has_consequences(
@@ -260,6 +398,8 @@ def _has_consequences(
         or rule.effort is not None
         or rule.composition_mode is not None
         or rule.labels
+        or rule.guards
+        or rule.rank is not None
         or rule.on_selected
         or rule.on_message
         or rule.always_judged
@@ -273,12 +413,12 @@ _ACYCLIC = (
 
 
 def _refuse_cycles(
-    rules: Mapping[RuleId, Rule],
+    names: Mapping[Subject, str],
     relations: Sequence[Relation],
-    carriers: Mapping[TagId, Sequence[RuleId]],
+    carriers: Mapping[TagId, Sequence[Subject]],
 ) -> None:
     for what, kinds in _ACYCLIC:
-        graph: dict[RuleId, list[RuleId]] = defaultdict(list)
+        graph: dict[Subject, list[Subject]] = defaultdict(list)
         for relation in relations:
             if relation.kind in kinds:
                 for source in _members(relation.source, carriers):
@@ -291,7 +431,7 @@ def _refuse_cycles(
             raise InvalidValueError(
                 "relations",
                 what,
-                "form a cycle: " + " → ".join(repr(rules[rule].name) for rule in path),
+                "form a cycle: " + " → ".join(repr(names[each]) for each in path),
             )
 
 

@@ -18,12 +18,17 @@ CannedResponseId = NewType("CannedResponseId", str)
 TermId = NewType("TermId", str)
 VariableId = NewType("VariableId", str)
 TagId = NewType("TagId", str)
+JourneyId = NewType("JourneyId", str)
+NodeId = NewType("NodeId", str)
 GroupId = NewType("GroupId", str)
 CustomerId = NewType("CustomerId", str)
 SessionId = NewType("SessionId", str)
 EventId = NewType("EventId", str)
 TurnId = NewType("TurnId", str)
 IndexId = NewType("IndexId", str)
+
+Subject = RuleId | JourneyId | NodeId
+"""What a turn comes to a decision about: a rule, a journey, or a node of one."""
 
 GUEST = CustomerId("guest")
 """The customer of a session that names none."""

@@ -7,7 +7,7 @@ from enum import Enum
 import attrs
 
 from poise.errors import InvalidValueError
-from poise.values.ids import RuleId, TagId
+from poise.values.ids import JourneyId, NodeId, RuleId, TagId, ToolId
 
 
 class RelationKind(Enum):
@@ -16,7 +16,9 @@ class RelationKind(Enum):
     DEPENDENCY: the source needs the target. DEPENDENCY_ANY: the source needs at least one target
     of the group. PRIORITY: while the source is active, the target is muted. EXCLUSION: while the
     source is active, the target is removed. ENTAILMENT: while the source is active, so is the
-    target.
+    target. DISAMBIGUATION: the source is the observation that it is unclear which of its targets
+    is meant. REEVALUATION: the source is judged again after the target, a tool, was called.
+    OVERLAP: source and target are tools that may do the same job.
     """
 
     DEPENDENCY = "dependency"
@@ -24,6 +26,9 @@ class RelationKind(Enum):
     PRIORITY = "priority"
     EXCLUSION = "exclusion"
     ENTAILMENT = "entailment"
+    DISAMBIGUATION = "disambiguation"
+    REEVALUATION = "reevaluation"
+    OVERLAP = "overlap"
 
 
 class DependencyMode(Enum):
@@ -51,8 +56,11 @@ def all_of(tag: TagId | str) -> TagEnd:
     return TagEnd(TagId(str(tag)), every=True)
 
 
-End = RuleId | TagEnd
-"""An end of a relation: one rule, or the rules that carry a tag."""
+End = RuleId | JourneyId | NodeId | ToolId | TagEnd
+"""An end of a relation: a rule, a journey, a node, a tool, or whatever carries a tag."""
+
+OF_TOOLS = frozenset({RelationKind.REEVALUATION, RelationKind.OVERLAP})
+"""The kinds whose target is a tool; a resolver has nothing to settle about them."""
 
 
 @attrs.frozen
@@ -61,8 +69,8 @@ class Relation:
 
     Attributes:
         kind: What it says.
-        source: The rule that needs, outranks, excludes or implies.
-        target: What it needs, outranks, excludes or implies.
+        source: What needs, outranks, excludes, implies, is in doubt, is judged again, overlaps.
+        target: What it needs, outranks, excludes, implies, ...
         mode: For dependencies; default THIS_SESSION.
         group: For DEPENDENCY_ANY: relations of one source with one group form one "at least one
             of"; several groups of a source must all be met.

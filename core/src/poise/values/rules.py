@@ -36,11 +36,14 @@ class WayIn(Enum):
 
     SIGNALS: something that a customer says, or a tool's result. DEPENDENCY: nothing of its own; it
     comes up with what depends on it or implies it (rules about state, or about what the agent is
-    to do). ALWAYS: every turn considers it.
+    to do). TOOL: a tool that it guards is about to be offered. REPLY: it is about the reply, so
+    every reply is held against it and nobody judges it before. ALWAYS: every turn considers it.
     """
 
     SIGNALS = "signals"
     DEPENDENCY = "dependency"
+    TOOL = "tool"
+    REPLY = "reply"
     ALWAYS = "always"
 
 
@@ -101,7 +104,10 @@ class Rule:
         composition_mode: Makes the turn's composition at least this strict while matched.
         tools: Offered while the rule is active.
         canned_responses: Approved wording in view while the rule is active.
-        priority: Competes within a declared rank; default 0.
+        guards: Tools before whose calls the rule is judged, whatever discovery says.
+        priority: Competes within `rank`; default 0.
+        rank: Within which `priority` competes: of the active rules and journeys of one rank only
+            those with the highest priority are acted on. `None` for nowhere.
         tags: Names for use in relations.
         labels: Put on the session when the rule is matched.
         groups: Only customers in one of these see the rule; empty means all.
@@ -133,7 +139,9 @@ class Rule:
     composition_mode: CompositionMode | None = None
     tools: tuple[ToolId, ...] = attrs.field(default=(), converter=_tools)
     canned_responses: tuple[CannedResponseId, ...] = attrs.field(default=(), converter=_responses)
+    guards: tuple[ToolId, ...] = attrs.field(default=(), converter=_tools)
     priority: int = 0
+    rank: str | None = None
     tags: frozenset[TagId] = attrs.field(default=frozenset(), converter=_tags)
     labels: frozenset[str] = attrs.field(default=frozenset(), converter=_labels)
     groups: frozenset[GroupId] = attrs.field(default=frozenset(), converter=_groups)
@@ -155,6 +163,10 @@ class Rule:
         for field in ("signals", "anti_signals"):
             if any(not text.strip() for text in getattr(self, field)):
                 raise InvalidValueError(thing, field, "holds an empty phrase")
+        if self.way_in is WayIn.TOOL and not self.guards:
+            raise InvalidValueError(thing, "way_in", "is TOOL, and `guards` names no tool")
+        if self.rank is not None and not self.rank.strip():
+            raise InvalidValueError(thing, "rank", "is empty; leave it out instead")
         if self.kind is RuleKind.OBSERVATION:
             if self.then is not None:
                 raise InvalidValueError(
@@ -190,4 +202,10 @@ class Rule:
     @property
     def bypasses_discovery(self) -> bool:
         """Whether every turn considers the rule, so that it costs every turn."""
-        return self.always_judged or self.matcher is not None or self.way_in is WayIn.ALWAYS
+        if self.way_in is WayIn.TOOL and not self.always_judged:
+            return False
+        return (
+            self.always_judged
+            or self.matcher is not None
+            or self.way_in in (WayIn.ALWAYS, WayIn.REPLY)
+        )
