@@ -40,7 +40,7 @@ class ScriptedMatcher(Matcher):
     ) -> Inquiry | Sequence[Verdict]:
         if self._asks:
             questions = tuple(Question(each.rule.id, each.rule.name) for each in candidates)
-            return Inquiry("Answer the questions.", {"type": "object"}, questions)
+            return Inquiry("Answer the questions.", questions)
         return [
             Verdict(each.rule.id, self._script.get(each.rule.id, VerdictKind.UNDECIDED), self.name)
             for each in candidates
@@ -90,7 +90,7 @@ class NaiveResolver(Resolver):
         outcomes = (
             reading.outcome(rule, certain, possible) for rule in sorted(request.snapshot.rules)
         )
-        return Resolution({each.rule: each for each in outcomes if each is not None})
+        return Resolution({each.subject: each for each in outcomes if each is not None})
 
 
 class _Reading:

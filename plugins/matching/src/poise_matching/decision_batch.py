@@ -47,7 +47,7 @@ class DecisionBatchMatcher(Matcher):
             )
             for candidate in candidates
         )
-        return Inquiry(_SECTION, _schema(explain=turn.plan.explain), questions)
+        return Inquiry(_SECTION, questions)
 
     def conclude(
         self, candidates: Sequence[Candidate], answers: Answers, turn: TurnContext

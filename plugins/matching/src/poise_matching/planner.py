@@ -28,4 +28,5 @@ class EffortPlanner(Planner):
             one_request=spending.one_request,
             explain=spending.explain,
             admit_limit=self._settings.admit_limit,
+            reconsider="matching.reconsider",
         )
