@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from poise.ports.stores import placed
 from poise.testing.clock import START
 from poise.testing.turns import SESSION
-from poise.turn.ledger import Ledger, LedgerLine, ledger_to_json
+from poise.turn.ledger import (
+    AskedLine,
+    ClarificationLine,
+    Ledger,
+    LedgerLine,
+    OptionLine,
+    ledger_to_json,
+)
 from poise.values.events import Event, EventKind, NewEvent, Source
 from poise.values.ids import EventId, TurnId
 
@@ -111,6 +118,20 @@ _lines = st.builds(
     confirmed=st.booleans(),
 )
 
+_options = st.builds(OptionLine, subject=_rules, as_said=st.text(max_size=6))
+_clarifications = st.builds(
+    ClarificationLine,
+    head=_rules,
+    question=st.just("Which one?"),
+    options=st.lists(_options, max_size=3).map(tuple),
+)
+_asked = st.builds(
+    AskedLine,
+    tool=st.just("freeze_card"),
+    rules=st.lists(_rules, max_size=2).map(tuple),
+    parameters=st.just(("digits",)),
+)
+
 ledgers: st.SearchStrategy[Ledger] = st.builds(
     Ledger,
     turn=st.just("turn_1"),
@@ -119,6 +140,8 @@ ledgers: st.SearchStrategy[Ledger] = st.builds(
     outcome=st.sampled_from(["sent", "silent", "cancelled", "failed"]),
     catalog=st.just("catalog_1"),
     lines=st.lists(_lines, max_size=5).map(tuple),
+    asked=st.lists(_asked, max_size=1).map(tuple),
+    clarifications=st.lists(_clarifications, max_size=2).map(tuple),
     labels=st.lists(st.sampled_from(["vip", "angry"]), max_size=2).map(tuple),
 )
 """Ledgers of few rules, so that those of one log meet."""

@@ -9,6 +9,7 @@ from poise.errors import InvalidValueError
 from poise.turn.state import (
     FOLD_VERSION,
     Awaited,
+    Clarification,
     Membership,
     Owed,
     RecordedCall,
@@ -35,6 +36,10 @@ def state_to_json(state: SessionState) -> dict[str, Any]:
         "calls": {key: _call_to_json(call) for key, call in state.calls.items()},
         "awaiting": {
             rule: [asked.tool, list(asked.parameters)] for rule, asked in state.awaiting.items()
+        },
+        "clarifications": {
+            head: [asked.question, [list(option) for option in asked.options], asked.offset]
+            for head, asked in state.clarifications.items()
         },
         "unanswered": list(state.unanswered),
         "unsettled": None
@@ -98,6 +103,15 @@ def _state(data: Mapping[str, Any]) -> SessionState:
         awaiting={
             RuleId(rule): Awaited(tool, tuple(parameters))
             for rule, (tool, parameters) in data["awaiting"].items()
+        },
+        clarifications={
+            RuleId(head): Clarification(
+                RuleId(head),
+                question,
+                tuple((RuleId(subject), as_said) for subject, as_said in options),
+                offset,
+            )
+            for head, (question, options, offset) in data["clarifications"].items()
         },
         unanswered=tuple(data["unanswered"]),
         unsettled=None
