@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from poise.errors import InvalidValueError
 from poise.sdk.arguments import routes
 from poise.values.agents import Agent
-from poise.values.catalog import compile_catalog
+from poise.values.compilation import compile_catalog
 from poise.values.ids import AgentId
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from poise.errors import InvalidValueError
 from poise.testing.turns import catalog_of, observation, policy
-from poise.values.catalog import find_cycle
+from poise.values.compilation import find_cycle
 from poise.values.ids import TagId, ToolId
 from poise.values.relationships import (
     DependencyMode,

@@ -14,7 +14,8 @@ from poise.sdk.cycles import Edges
 from poise.sdk.functions import Function, FunctionNames, same_function
 from poise.values.agents import Agent
 from poise.values.canned import CannedResponse
-from poise.values.catalog import CatalogSnapshot, compile_catalog
+from poise.values.catalog import CatalogSnapshot
+from poise.values.compilation import compile_catalog
 from poise.values.ids import Subject
 from poise.values.relationships import Relation
 from poise.values.rules import Rule

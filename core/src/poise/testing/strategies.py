@@ -16,7 +16,8 @@ from poise.errors import InvalidValueError
 from poise.testing.turns import catalog_of, observation, policy
 from poise.turn.fates import ResolutionRequest
 from poise.turn.verdicts import Verdict, VerdictKind
-from poise.values.catalog import CatalogSnapshot, compile_catalog
+from poise.values.catalog import CatalogSnapshot
+from poise.values.compilation import compile_catalog
 from poise.values.ids import GroupId, TagId
 from poise.values.relationships import DependencyMode, End, Relation, RelationKind, TagEnd
 from poise.values.rules import Rule

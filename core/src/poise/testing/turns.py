@@ -13,7 +13,8 @@ from poise.turn.history import History
 from poise.turn.models import TurnModels
 from poise.turn.state import SessionState
 from poise.values.agents import Agent
-from poise.values.catalog import CatalogSnapshot, compile_catalog
+from poise.values.catalog import CatalogSnapshot
+from poise.values.compilation import compile_catalog
 from poise.values.customers import Customer
 from poise.values.events import Event, EventKind, Source
 from poise.values.ids import AgentId, EventId, IndexId, RuleId, SessionId, TurnId, stable_id
