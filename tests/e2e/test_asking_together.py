@@ -12,6 +12,7 @@ from poise import Matcher, ModelProvider, Offers, TurnContext, Verdict, VerdictK
 from poise.testing.applications import ScriptedParts
 from poise.testing.providers import ScriptedDecisionModel, ScriptedProvider
 from poise.testing.scripted_generators import GenerationRequest, ScriptedStructuredGenerator
+from poise.testing.written import says_yes
 from poise.turn.candidates import Candidate
 from poise.turn.models import Question
 from poise.turn.verdicts import Answers, Inquiry
@@ -125,16 +126,11 @@ SETTINGS = {"matchers": ["plain", "moody"]}
 
 
 def lines(request: GenerationRequest) -> dict[str, Any]:
-    """Answer every question of every list with yes, filling in what the forms ask for."""
-    by_list: dict[str, list[dict[str, str]]] = {}
-    for name, body in request.schema.plain()["properties"].items():
-        wanted = list(body["items"]["properties"])
-        asked = request.prompt.text.split(f"For `{name}`")[1].split("For `")[0]
-        ids = [line.split()[2].rstrip(":") for line in asked.splitlines() if line[:5] == "- id "]
-        by_list[name] = [
-            {**dict.fromkeys(wanted, "calm"), "id": each, "verdict": "yes"} for each in ids
-        ]
-    return by_list
+    """Answer every question of every list with yes, and every other field with a word."""
+    answer = says_yes(request)
+    for line in answer.get("moody", ()):
+        line["mood"] = "calm"
+    return answer
 
 
 async def test_one_request_for_json_has_a_list_per_matcher_with_its_task_and_its_fields(

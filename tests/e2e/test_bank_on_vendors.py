@@ -13,6 +13,7 @@ import poise
 from poise import TurnContext, VerdictKind
 from poise.memory.stores import MemoryStores
 from poise.testing.fake_server import FakeModelServer, Received, Scripted
+from poise.testing.written import asked_in, filled_in
 from poise.values.clock import SystemClock
 from poise_example_bank.fake import FakeBank
 from poise_example_bank.playing import Played, play_all
@@ -23,7 +24,6 @@ Verdicts = dict[tuple[tuple[str, ...], str], str]
 """By the messages that are judged and the rule: yes, no or unclear."""
 
 WORDS = {VerdictKind.APPLIES: "yes", VerdictKind.DOES_NOT: "no"}
-ASKED = re.compile(r"^- id (\S+):", re.MULTILINE)
 FOCUS = re.compile(r"new messages \(quoted data\):\n((?:- .*\n?)+)")
 
 MODELS = {
@@ -81,17 +81,29 @@ def answered(request: Received, verdicts: Verdicts) -> str:
     focus = FOCUS.search(said)
     messages = tuple(json.loads(line[2:]) for line in focus[1].splitlines()) if focus else ()
     return json.dumps(
-        {
-            "answers": [
-                {
-                    "id": rule,
-                    "question": "As it was asked.",
-                    "verdict": verdicts.get((messages, rule), "unclear"),
-                }
-                for rule in ASKED.findall(said)
-            ]
-        }
+        filled_in(
+            schema_in(request.json, said),
+            said,
+            lambda rule: verdicts.get((messages, rule), "unclear"),
+        )
     )
+
+
+def schema_in(body: Any, said: str) -> Mapping[str, Any]:
+    """Return the schema of the answer: where the vendor's API has it, else from the prompt."""
+    waiting, lists = [body], set(asked_in(said))
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Mapping):
+            if lists and lists <= set(each.get("properties", ())):
+                return each
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+    shape: Mapping[str, Any] = json.JSONDecoder().raw_decode(
+        said, said.index("{", said.index("Answer with one JSON object"))
+    )[0]
+    return shape
 
 
 def chat(text: str) -> Mapping[str, Any]:

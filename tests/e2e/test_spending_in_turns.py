@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,22 +11,12 @@ import poise
 from poise import Application, Capability, Cards, ModelCard, ModelProvider, Offers, Price
 from poise.testing.applications import ScriptedParts
 from poise.testing.providers import ScriptedProvider
-from poise.testing.scripted_generators import GenerationRequest, ScriptedStructuredGenerator
+from poise.testing.scripted_generators import ScriptedStructuredGenerator
+from poise.testing.written import says_yes
 
 pytestmark = pytest.mark.anyio
 
 Open = Callable[..., Application]
-
-ASKED = re.compile(r"^- id (\S+):", re.MULTILINE)
-
-
-def says_yes(request: GenerationRequest) -> dict[str, Any]:
-    return {
-        "answers": [
-            {"id": each, "evidence": "", "question": "Is it?", "verdict": "yes"}
-            for each in ASKED.findall(request.prompt.text)
-        ]
-    }
 
 
 class Costly:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,21 +12,14 @@ from poise import Application, EventKind, ModelProvider, Offers
 from poise.testing.applications import ScriptedParts
 from poise.testing.providers import ScriptedProvider
 from poise.testing.scripted_generators import (
-    GenerationRequest,
     ScriptedStructuredGenerator,
     ScriptedTextGenerator,
 )
+from poise.testing.written import says_yes
 
 pytestmark = pytest.mark.anyio
 
 Open = Callable[..., Application]
-
-ASKED = re.compile(r"^- id (\S+):", re.MULTILINE)
-
-
-def says_yes(request: GenerationRequest) -> dict[str, Any]:
-    explained = {"evidence": "It was said.", "question": "Is it?", "verdict": "yes"}
-    return {"answers": [{"id": each, **explained} for each in ASKED.findall(request.prompt.text)]}
 
 
 class Writer:

@@ -196,7 +196,7 @@ def written(line: str | Mapping[str, Any] | BaseModel) -> str:
 
 def smallest(schema: Schema) -> dict[str, Any]:
     """Return the smallest value that a schema allows: empty, zero, null, or the first choice."""
-    found = _smallest(schema.body)
+    found = smallest_value(schema.body)
     assert isinstance(found, dict)
     return found
 
@@ -270,12 +270,13 @@ def _tokens(text: str) -> int:
     return len(text.split())
 
 
-def _smallest(node: Mapping[str, Any]) -> Any:  # any JSON value
+def smallest_value(node: Mapping[str, Any]) -> Any:  # any JSON value
+    """Return the smallest value that a part of a schema allows, as `smallest` does."""
     kind = node.get("type")
     if kind == "null" or (isinstance(kind, list) and "null" in kind):
         return None
     if "enum" in node:
         return node["enum"][0]
     if kind == "object":
-        return {name: _smallest(inner) for name, inner in node.get("properties", {}).items()}
+        return {name: smallest_value(inner) for name, inner in node.get("properties", {}).items()}
     return {"string": "", "integer": 0, "number": 0.0, "boolean": False, "array": []}[str(kind)]
