@@ -15,7 +15,7 @@ from poise.values.relationships import DependencyMode, Relation, RelationKind, a
 from poise.values.rules import Rule
 from poise_relations import WellFoundedResolver
 
-DEPENDENCY, ANY, PRIORITY, _, ENTAILMENT = RelationKind
+DEPENDENCY, ANY, PRIORITY, _, ENTAILMENT, *_ = RelationKind
 
 
 def asked(rules: list[Rule], relations: list[Relation], *applying: Rule, **more: object):

@@ -21,7 +21,8 @@ def reopened(turn: TurnContext, fresh: Sequence[ToolOutcome], iteration: int) ->
     """Return the turn without the verdicts that new results may have made wrong.
 
     These are the verdicts on rules that are declared to be judged again after one of these tools,
-    and on rules that the results themselves brought up.
+    and on rules that the results themselves brought up, but for whoever had the tool called: that
+    its result speaks of what it is about is no news.
 
     Args:
         turn: With this iteration's sightings.
@@ -31,12 +32,14 @@ def reopened(turn: TurnContext, fresh: Sequence[ToolOutcome], iteration: int) ->
     if not fresh or not turn.verdicts:
         return turn
     tools = {outcome.call.tool for outcome in fresh}
+    callers = {rule for each in turn.offered if each.tool.id in tools for rule in each.offered_by}
     return without_verdicts(
         turn,
         (
             candidate.rule.id
             for candidate in turn.candidates
-            if candidate.sighted_in == iteration or _waits_for(turn, candidate, tools)
+            if _waits_for(turn, candidate, tools)
+            or (candidate.sighted_in == iteration and candidate.rule.id not in callers)
         ),
     )
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 from poise.turn.fates import Fate, Outcome, ResolutionRequest
 from poise.turn.verdicts import VerdictKind
-from poise.values.ids import RuleId
-from poise.values.relationships import DependencyMode, Relation, RelationKind, TagEnd
+from poise.values.ids import Subject
+from poise.values.relationships import DependencyMode, Relation, RelationKind
 from poise_relations.conflicts import cycles
+from poise_relations.crowds import is_on
+from poise_relations.needs import names_itself, others_behind
 from poise_relations.network import FALSE, TRUE, UNDEFINED
 from poise_relations.parties import Edge, Need, Party
 
@@ -32,70 +35,121 @@ _UNMET = {
 
 
 def outcomes_of(
-    request: ResolutionRequest, parties: Mapping[RuleId, Party], values: Sequence[int]
-) -> Mapping[RuleId, Outcome]:
+    request: ResolutionRequest, parties: Mapping[Subject, Party], values: Sequence[int]
+) -> Mapping[Subject, Outcome]:
     """Return the outcomes, in the order of ids."""
     reading = _Reading(request, parties, values)
-    found = ((rule, reading.outcome(party)) for rule, party in parties.items())
-    return {rule: outcome for rule, outcome in found if outcome is not None}
+    found = ((each, reading.outcome(party)) for each, party in parties.items())
+    return {each: outcome for each, outcome in found if outcome is not None}
 
 
 class _Reading:
     def __init__(
-        self, request: ResolutionRequest, parties: Mapping[RuleId, Party], values: Sequence[int]
+        self, request: ResolutionRequest, parties: Mapping[Subject, Party], values: Sequence[int]
     ) -> None:
         self._request = request
         self._parties = parties
         self._values = values
-        self._cycles = cycles(parties, values)
+        self._cycles = cycles(parties, values, request.confirmed)
+        self._active: dict[int, tuple[Subject, ...]] = {}
+        self._lacks: dict[int, Sequence[Subject]] = {}
+        self._dropped: dict[Subject, Outcome | None] = {}
 
     def outcome(self, party: Party) -> Outcome | None:
         """Return what became of a party; `None` for no candidate that nothing implied."""
+        stands = self._values[party.stands]
+        if stands == UNDEFINED:
+            return Outcome(party.id, Fate.CONFLICT, self._cycles[party.id], "cycle")
+        if stands == TRUE:
+            return self._standing(party)
+        if party.journey is not None and self._values[party.journey.active] == FALSE:
+            return self._with_its_journey(party, party.journey)
+        return self._set_aside(party) or self._by_verdict(party)
+
+    def _standing(self, party: Party) -> Outcome:
+        if party.asks:
+            return Outcome(party.id, Fate.AMBIGUOUS)
+        if party.is_given:
+            return Outcome(party.id, Fate.MATCHED)
+        if any(self._values[edge.gate] == TRUE for edge in party.triggered_by):
+            return self._caused(party, Fate.IMPLIED, party.triggered_by, "trigger")
+        return self._caused(party, Fate.IMPLIED, party.implied_by, RelationKind.ENTAILMENT.value)
+
+    def _with_its_journey(self, node: Party, journey: Party) -> Outcome | None:
+        if journey.id not in self._dropped:
+            self._dropped[journey.id] = self.outcome(journey)
+        outcome = self._dropped[journey.id]
+        return outcome and Outcome(node.id, outcome.fate, (journey.id,), "journey")
+
+    def _set_aside(self, party: Party) -> Outcome | None:
+        """Return what sets aside a subject that would be acted on, or is shown as open."""
         values = self._values
-        rule = party.rule.id
-        if values[party.active] == UNDEFINED:
-            return Outcome(rule, Fate.CONFLICT, self._cycles[rule], "cycle")
-        if values[party.active] == TRUE:
-            if party.applies:
-                return Outcome(rule, Fate.MATCHED)
-            return self._caused(party, Fate.IMPLIED, party.implied_by, RelationKind.ENTAILMENT)
-        is_wanted = values[party.wanted] == TRUE
+        is_wanted = party.journey is not None or values[party.wanted] == TRUE
+        if not is_wanted and not party.is_open:
+            return None
         # Exclusion comes first: whether a rule counts as confirmed hangs on it alone.
-        if (is_wanted or party.is_open) and values[party.excluded] == TRUE:
-            return self._caused(party, Fate.EXCLUDED, party.excluded_by, RelationKind.EXCLUSION)
+        if values[party.excluded] == TRUE:
+            return self._caused(
+                party, Fate.EXCLUDED, party.excluded_by, RelationKind.EXCLUSION.value
+            )
+        if is_wanted and values[party.in_question] == TRUE:
+            asking = {
+                each
+                for edge in party.questioned_by
+                if values[edge.gate] == TRUE
+                for each in edge.sources
+            }
+            return Outcome(
+                party.id,
+                Fate.AMBIGUOUS,
+                tuple(sorted(asking)),
+                RelationKind.DISAMBIGUATION.value,
+            )
         unmet = [need for need in party.needs if values[need.gate] == FALSE]
         if is_wanted and unmet:
             return self._unmet(party, unmet)
-        if (is_wanted or party.is_open) and values[party.outranked] == TRUE:
-            return self._caused(party, Fate.OUTRANKED, party.outranked_by, RelationKind.PRIORITY)
-        return self._by_verdict(party)
+        if values[party.outranked] == TRUE:
+            return self._caused(
+                party, Fate.OUTRANKED, party.outranked_by, RelationKind.PRIORITY.value
+            )
+        if values[party.lower] == TRUE:
+            return self._caused(party, Fate.LOWER_PRIORITY, party.lower_than, "rank")
+        return None
 
     def _by_verdict(self, party: Party) -> Outcome | None:
-        rule = party.rule.id
         if party.is_candidate:
-            if not party.rule.enabled:
-                return Outcome(rule, Fate.NOT_APPLICABLE)
+            if not party.enabled:
+                return Outcome(party.id, Fate.NOT_APPLICABLE)
             if party.verdict is None:
-                return Outcome(rule, Fate.IN_CONTEXT)
-            return Outcome(rule, _OF_VERDICT[party.verdict.kind])
+                return Outcome(party.id, Fate.IN_CONTEXT)
+            return Outcome(party.id, _OF_VERDICT[party.verdict.kind])
         if any(self._values[edge.gate] == TRUE for edge in party.hushed_by):
             return self._caused(
-                party, Fate.ALREADY_APPLIED, party.hushed_by, RelationKind.ENTAILMENT
+                party, Fate.ALREADY_APPLIED, party.hushed_by, RelationKind.ENTAILMENT.value
             )
         return None
 
-    def _caused(
-        self, party: Party, fate: Fate, edges: Iterable[Edge], kind: RelationKind
-    ) -> Outcome:
-        values, parties = self._values, self._parties
-        causes = {
-            source
-            for edge in edges
-            if values[edge.gate] == TRUE
-            for source in edge.sources
-            if source != party.rule.id and values[parties[source].active] == TRUE
-        }
-        return Outcome(party.rule.id, fate, tuple(sorted(causes)), kind.value)
+    def _caused(self, party: Party, fate: Fate, edges: Iterable[Edge], relation: str) -> Outcome:
+        firing = [edge for edge in edges if self._values[edge.gate] == TRUE]
+        if len(firing) == 1:
+            causes = self._active_of(firing[0])
+        else:
+            merged = {each for edge in firing for each in self._active_of(edge)}
+            causes = tuple(sorted(merged))
+        place = bisect_left(causes, party.id)
+        if causes[place : place + 1] == (party.id,):  # it carries the tag that implies it
+            causes = (*causes[:place], *causes[place + 1 :])
+        return Outcome(party.id, fate, causes, relation)
+
+    def _active_of(self, edge: Edge) -> tuple[Subject, ...]:
+        """Return the active sources of an edge, in order; one tuple for all that it acts on."""
+        found = self._active.get(id(edge.sources))
+        if found is None:
+            active = (
+                each for each in edge.sources if self._values[self._parties[each].active] == TRUE
+            )
+            found = self._active[id(edge.sources)] = tuple(sorted(active))
+        return found
 
     def _unmet(self, party: Party, needs: Sequence[Need]) -> Outcome:
         kinds = {need.kind for need in needs}
@@ -105,35 +159,47 @@ class _Reading:
             else RelationKind.DEPENDENCY_ANY
         )
         lacking = {
-            target
+            each
             for need in needs
             if need.kind is kind
             for relation in need.relations
-            for target in self._lacking(relation, party.rule.id)
+            for each in self._lacking(relation, party)
         }
         causes = heapq.nsmallest(CAUSES_NAMED, lacking)
-        return Outcome(party.rule.id, _UNMET[kind], tuple(causes), kind.value)
+        return Outcome(party.id, _UNMET[kind], tuple(causes), kind.value)
 
-    def _lacking(self, relation: Relation, rule: RuleId) -> Iterable[RuleId]:
-        """Return the rules that would have to be active for `relation` to be met."""
-        target = relation.target
+    def _lacking(self, relation: Relation, party: Party) -> Iterable[Subject]:
+        """Return the first of those that would have to be active for `relation` to be met."""
+        shared = not names_itself(relation, party)
+        if shared and id(relation) in self._lacks:
+            return self._lacks[id(relation)]
         snapshot = self._request.snapshot
-        if not isinstance(target, TagEnd):
-            return (target,)
         lasting = relation.mode is DependencyMode.THIS_SESSION
-        lacking = [
-            member
-            for member in snapshot.members(target)
-            if member != rule and not self._holds(member, lasting=lasting)
-        ]
-        enabled = (member for member in lacking if snapshot.rules[member].enabled)
-        return heapq.nsmallest(CAUSES_NAMED, enabled) or heapq.nsmallest(CAUSES_NAMED, lacking)
+        lacking = {
+            each
+            for other in others_behind(relation, party, snapshot)
+            if not self._holds(other, lasting=lasting)
+            for each in self._in_play(other)
+        }
+        enabled = (each for each in lacking if is_on(each, snapshot))
+        found = heapq.nsmallest(CAUSES_NAMED, enabled) or heapq.nsmallest(CAUSES_NAMED, lacking)
+        if shared:
+            self._lacks[id(relation)] = found
+        return found
 
-    def _holds(self, rule: RuleId, *, lasting: bool) -> bool:
-        if lasting and rule in self._request.confirmed:
+    def _in_play(self, subject: Subject) -> Iterable[Subject]:
+        """Return the nodes of an active journey, since it is these that fail; else the subject."""
+        party = self._parties.get(subject)
+        if party is not None and party.nodes and self._values[party.active] == TRUE:
+            return (node.id for node in party.nodes)
+        return (subject,)
+
+    def _holds(self, subject: Subject, *, lasting: bool) -> bool:
+        if lasting and subject in self._request.confirmed:
             return True
-        party = self._parties.get(rule)
+        party = self._parties.get(subject)
         if party is None:
             return False
-        gate = party.confirmed if lasting and party.applies else party.active
-        return self._values[gate] == TRUE
+        if self._values[party.confirmed if lasting and party.applies else party.active] != TRUE:
+            return False
+        return not party.nodes or any(self._values[node.active] == TRUE for node in party.nodes)
