@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from poise.errors import InvalidValueError
-from poise.testing.turns import catalog_of, observation, policy
+from poise.testing.turns import AGENT, catalog_of, observation, policy
 from poise.values.compilation import find_cycle
-from poise.values.ids import TagId, ToolId
+from poise.values.ids import JourneyId, NodeId, RuleId, TagId, ToolId
+from poise.values.journeys import Journey, JourneyNode
 from poise.values.relationships import (
     DependencyMode,
     Relation,
@@ -137,3 +139,75 @@ def test_odd_text_is_kept_as_it_is(text: str) -> None:
     rule = next(iter(snapshot.rules.values()))
     assert rule.then == text
     assert rule.signals == (text,)
+
+
+# -- journeys --
+
+
+def journey(name: str, *nodes: str, **fields: Any) -> Journey:
+    steps = tuple(JourneyNode(NodeId(f"node_{each}"), each) for each in nodes)
+    return Journey(JourneyId(f"journey_{name}"), AGENT.id, name, nodes=steps, **fields)
+
+
+def test_a_catalog_knows_journeys_their_nodes_and_their_triggers() -> None:
+    trigger = observation("a card is lost", tags=["cards"])
+    lost = journey("lost card", "ask", "block", triggers=[trigger.id], tags=["cards"])
+
+    catalog = catalog_of([trigger], journeys=[lost])
+
+    assert catalog.triggered == {trigger.id: (lost.id,)}
+    assert catalog.journey_of == {node.id: lost.id for node in lost.nodes}
+    assert trigger.id in catalog.consequential
+    assert catalog.members(any_of("cards")) == (trigger.id, lost.id)
+    assert catalog.members(lost.nodes[0].id) == (lost.nodes[0].id,)
+    assert [catalog.name_of(each) for each in (trigger.id, lost.id, lost.nodes[1].id, "x")] == [
+        "a card is lost",
+        "lost card",
+        "block",
+        "x",
+    ]
+
+
+def test_relations_of_journeys_stand_on_both_ends() -> None:
+    rule, lost = policy("scoped"), journey("lost card", "ask")
+    relation = Relation(RelationKind.DEPENDENCY, rule.id, lost.id)
+
+    catalog = catalog_of([rule], [relation], journeys=[lost])
+
+    assert catalog.incoming[lost.id] == catalog.outgoing[rule.id] == (relation,)
+    assert catalog.needed_by(rule.id) == ()  # journeys are no rules that could be brought up
+
+
+@pytest.mark.parametrize(
+    ("journeys", "told"),
+    [
+        ([journey("one", triggers=[RuleId("rule_x")])], "unknown rule"),
+        ([journey("one", "same"), journey("two", "same")], "node of 'one' too"),
+    ],
+)
+def test_a_journey_that_can_not_be_is_refused(journeys: list[Journey], told: str) -> None:
+    with pytest.raises(InvalidValueError, match=told):
+        catalog_of(journeys=journeys)
+
+
+def test_a_cycle_through_journeys_is_refused_by_their_names() -> None:
+    one, two = journey("one"), journey("two")
+    relations = [
+        Relation(RelationKind.PRIORITY, one.id, two.id),
+        Relation(RelationKind.EXCLUSION, two.id, one.id),
+    ]
+
+    with pytest.raises(InvalidValueError, match="'one' → 'two' → 'one'"):
+        catalog_of((), relations, journeys=[one, two])
+
+
+@pytest.mark.parametrize("kind", [RelationKind.REEVALUATION, RelationKind.OVERLAP])
+def test_a_relation_of_tools_names_tools_that_are_there(kind: RelationKind) -> None:
+    rule = policy("a")
+
+    with pytest.raises(InvalidValueError, match="unknown tool"):
+        catalog_of([rule], [Relation(kind, rule.id, ToolId("tool_x"))])
+
+
+def test_another_journey_makes_another_version() -> None:
+    assert catalog_of(journeys=[journey("one")]).version != catalog_of().version
