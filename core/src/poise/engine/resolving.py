@@ -10,6 +10,7 @@ from poise.turn.context import TurnContext
 from poise.turn.fates import Fate, Outcome, Resolution, ResolutionRequest
 from poise.turn.verdicts import VerdictKind
 from poise.values.ids import JourneyId, Subject
+from poise.values.rules import Rule
 
 _PLAIN_FATES = {
     VerdictKind.APPLIES: Fate.MATCHED,
@@ -40,7 +41,7 @@ def resolve(turn: TurnContext, *, parts: Parts, account: Account) -> TurnContext
     except Exception as exc:
         account.degrade("resolver", exc, "acted only on rules without relations")
         resolution = _without_relations(turn)
-    turn = attrs.evolve(turn, resolution=resolution)
+    turn = attrs.evolve(turn, resolution=_quieted(resolution, turn))
     mode, set_by = turn.agent.composition_mode, "agent"
     for rule in turn.active_rules:
         if rule.composition_mode is not None and rule.composition_mode > mode:
@@ -50,6 +51,33 @@ def resolve(turn: TurnContext, *, parts: Parts, account: Account) -> TurnContext
         if journey is not None and (journey.composition_mode or mode) > mode:
             mode, set_by = journey.composition_mode or mode, journey.name
     return attrs.evolve(turn, mode=mode, mode_set_by=set_by)
+
+
+def _quieted(resolution: Resolution, turn: TurnContext) -> Resolution:
+    """Return the resolution with the unjudged rules set aside that were carried out already.
+
+    A one-time action goes quiet until something new brings its rule up; nobody need be asked
+    about that.
+    """
+    done = {
+        each.rule.id
+        for each in turn.candidates
+        if each.rule.id in turn.state.applied and not each.sighted_in and _is_once(each.rule, turn)
+    }
+    outcomes = {
+        subject: attrs.evolve(outcome, fate=Fate.ALREADY_APPLIED)
+        if outcome.fate is Fate.IN_CONTEXT and subject in done
+        else outcome
+        for subject, outcome in resolution.outcomes.items()
+    }
+    return Resolution(outcomes) if done else resolution
+
+
+def _is_once(rule: Rule, turn: TurnContext) -> bool:
+    if rule.continuous is not None:
+        return rule.track and not rule.continuous
+    annotation = turn.snapshot.annotations.get(rule.id)
+    return rule.track and not (annotation is not None and annotation.continuous)
 
 
 def _without_relations(turn: TurnContext) -> Resolution:
