@@ -280,6 +280,35 @@ class DiscovererConformance:
     ) -> None:
         assert await subject.explain(RuleId("rule_x"), turn.snapshot, [_query("hi")]) is None
 
+    # -- scoring for whoever checks a catalog --
+
+    @pytest.mark.anyio
+    async def test_scoring_agrees_with_explaining(
+        self, subject: Discoverer, turn: TurnContext
+    ) -> None:
+        texts = [said[2] for said in _TOPICS.values()]
+
+        scored = await subject.score(texts, turn.snapshot)
+
+        assert len(scored) == len(texts), "one list per text, in their order"
+        for text, hits in zip(texts, scored, strict=True):
+            assert all(each.is_hit for each in hits), "hits alone"
+            margins = [each.margin for each in hits]
+            assert margins == sorted(margins, reverse=True), "best first"
+            found = {each.rule: each.margin for each in hits}
+            for rule in turn.snapshot.rules:
+                told = await subject.explain(rule, turn.snapshot, [_query(text)])
+                expected = told.margin if told is not None and told.is_hit else None
+                assert found.get(rule) == pytest.approx(expected, abs=1e-3), (
+                    f"{rule} is scored otherwise than it is explained for {text!r}"
+                )
+
+    @pytest.mark.anyio
+    async def test_no_texts_are_scored_as_nothing(
+        self, subject: Discoverer, turn: TurnContext
+    ) -> None:
+        assert list(await subject.score((), turn.snapshot)) == []
+
     # -- pruning --
 
     @pytest.mark.anyio
