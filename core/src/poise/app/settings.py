@@ -189,7 +189,18 @@ class CoreSettings(BaseModel):
     )
 
     matchers: Names = Field(
-        default=("code", "answering", "decision_batch"),
+        default=(
+            "always",
+            "code",
+            "disambiguation",
+            "answering",
+            "previously_applied",
+            "customer_dependent",
+            "low_weight",
+            "observational",
+            "actionable",
+            "decision_batch",
+        ),
         description="Judge candidates; the first that claims one judges it.",
     )
 

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class CodeMatcher(Matcher):
-    """Judges the rules that name a matcher: `always`, or a function bound in the catalog.
+    """Judges the rules that name a function bound in the catalog.
 
     A function takes the turn, or the turn and the rule, and returns a bool or a `Verdict`; it may
     be async. A plain function runs in a worker thread. One that raises, returns something else or
@@ -37,7 +37,7 @@ class CodeMatcher(Matcher):
         self._threads = anyio.CapacityLimiter(settings.code_threads)
 
     def claims(self, candidate: Candidate, turn: TurnContext) -> bool:
-        return candidate.rule.matcher is not None
+        return candidate.rule.matcher is not None and candidate.rule.matcher != ALWAYS
 
     async def inquire(
         self, candidates: Sequence[Candidate], turn: TurnContext
@@ -49,11 +49,7 @@ class CodeMatcher(Matcher):
 
         async with anyio.create_task_group() as group:
             for candidate in candidates:
-                rule = candidate.rule
-                if rule.matcher == ALWAYS:
-                    verdicts[rule.id] = _verdict(rule, VerdictKind.APPLIES)
-                else:
-                    group.start_soon(judge, rule)
+                group.start_soon(judge, candidate.rule)
         return [verdicts[candidate.rule.id] for candidate in candidates]
 
     async def _judge(self, rule: Rule, turn: TurnContext) -> Verdict:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from poise import Planner
 from poise.turn.context import Plan, TurnContext
-from poise.turn.models import Capability
-from poise_matching.effort import TABLE
+from poise.values.rules import Weight
+from poise_matching.asking import has_decision_model
+from poise_matching.effort import TABLE, judgement
 from poise_matching.settings import MatchingSettings
-
-VERDICT_ROUTE = "matching.verdict"
-"""The route over which verdicts are asked for."""
 
 
 class EffortPlanner(Planner):
@@ -20,13 +18,17 @@ class EffortPlanner(Planner):
 
     async def plan(self, turn: TurnContext) -> Plan:
         spending = TABLE[turn.effort]
-        decides = turn.models.way(VERDICT_ROUTE, Capability.DECIDE) is Capability.DECIDE
+        decides = has_decision_model(turn)
         return Plan(
             effort=turn.effort,
             max_iterations=turn.agent.max_iterations,
-            judged=spending.judged_by_decisions if decides else spending.judged,
+            judged=frozenset(
+                weight
+                for weight in Weight
+                if judgement(turn.effort, weight, decides=decides, consequential=False).judged
+            ),
             one_request=spending.one_request,
             explain=spending.explain,
             admit_limit=self._settings.admit_limit,
-            reconsider="matching.reconsider",
+            reconsider=spending.reconsider,
         )

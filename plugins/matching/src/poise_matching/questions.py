@@ -11,6 +11,7 @@ from poise.turn.models import Question
 from poise.turn.queries import clip_words
 from poise.values.catalog import CatalogSnapshot
 from poise.values.rules import Rule, RuleKind
+from poise_matching.traits import end_of, is_about_agent, is_continuous
 
 CONTENT_WORDS = 80
 """Words of a rule's content that a question quotes: its head and its tail."""
@@ -35,11 +36,11 @@ def question_about(
     nearest = (sighting.signal,) if sighting is not None and sighting.signal else ()
     return Question(
         id=rule.id,
-        text=_text(rule),
-        yes_if=_yes_if(rule),
-        no_if=_NO_IF_CONDITION if rule.when else _NO_IF_SUBJECT,
+        text=_text(rule, snapshot),
+        yes_if=_yes_if(rule, snapshot),
+        no_if=_no_if(rule, snapshot),
         examples=_first(examples, chain(nearest, _signals(rule, snapshot))),
-        counterexamples=_first(counterexamples, rule.anti_signals),
+        counterexamples=_first(counterexamples, _not_meant(rule, snapshot)),
         prior=sighting.probability if sighting is not None and is_scored else None,
     )
 
@@ -51,9 +52,22 @@ _NO_IF_CONDITION = (
 _NO_IF_SUBJECT = "What the customer says now is about something else, or only near to it."
 
 
-def _text(rule: Rule) -> str:
+_ABOUT_AGENT = (
+    "A helpful answer to the new messages would most likely do that, whether or not it has begun"
+)
+
+
+def _no_if(rule: Rule, snapshot: CatalogSnapshot) -> str:
+    told = _NO_IF_CONDITION if rule.when else _NO_IF_SUBJECT
+    end = end_of(rule) if is_continuous(rule, snapshot) else None
+    return f"{told} Also once this has come: {end}." if end else told
+
+
+def _text(rule: Rule, snapshot: CatalogSnapshot) -> str:
     if rule.when:
         condition = _LEADING.sub("", rule.when).strip().rstrip(".?!")
+        if is_about_agent(rule, snapshot):
+            return f"Is the agent, in answering now, about to be in this situation: {condition}?"
         return f"Is this so at this point of the conversation: {condition}?"
     if rule.title and rule.content:
         return f"Does what the customer says now call for this guidance: {rule.title}?"
@@ -61,8 +75,10 @@ def _text(rule: Rule) -> str:
     return f"Does what the customer says now call for this: {subject}?"
 
 
-def _yes_if(rule: Rule) -> str:
-    if rule.when:
+def _yes_if(rule: Rule, snapshot: CatalogSnapshot) -> str:
+    if rule.when and is_about_agent(rule, snapshot):
+        told = _ABOUT_AGENT
+    elif rule.when:
         told = "The customer's new messages, read with the conversation, make every part of it true"
     else:
         told = "The customer's new messages are about what it is for"
@@ -88,6 +104,11 @@ def _signals(rule: Rule, snapshot: CatalogSnapshot) -> Iterable[str]:
 def _own(rule: Rule, snapshot: CatalogSnapshot) -> tuple[str, ...]:
     annotation = snapshot.annotations.get(rule.id)
     return (*rule.signals, *(annotation.signals if annotation else ()))
+
+
+def _not_meant(rule: Rule, snapshot: CatalogSnapshot) -> tuple[str, ...]:
+    annotation = snapshot.annotations.get(rule.id)
+    return (*rule.anti_signals, *(annotation.anti_signals if annotation else ()))
 
 
 def _first(count: int, texts: Iterable[str]) -> tuple[str, ...]:
