@@ -11,7 +11,6 @@ from poise.testing.models import ScriptedModels
 from poise.testing.turns import catalog_of, observation, policy, turn_of
 from poise.turn.candidates import Candidate
 from poise.turn.verdicts import Verdict, VerdictKind
-from poise.values.rules import ALWAYS
 from poise_matching import CodeMatcher, MatchingSettings
 
 pytestmark = pytest.mark.anyio
@@ -53,15 +52,6 @@ async def test_verdicts_say_that_code_judged_and_which():
 
     assert verdict.from_code
     assert verdict.judged_by == "code/m0"
-
-
-async def test_always_applies_at_once():
-    rule = policy("greet", matcher=ALWAYS)
-    turn = turn_of(catalog_of([rule]), "hello")
-
-    (verdict,) = await CodeMatcher(MatchingSettings()).inquire([Candidate(rule)], turn)
-
-    assert (verdict.kind, verdict.judged_by) == (APPLIES, "code/always")
 
 
 async def test_a_function_may_take_the_rule_too_and_may_be_plain():

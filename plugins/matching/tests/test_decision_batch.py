@@ -3,15 +3,13 @@
 import logging
 
 import attrs
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poise.testing.turns import catalog_of, observation, policy, turn_of
 from poise.turn.candidates import Candidate
-from poise.turn.context import Plan
 from poise.turn.models import Answer
-from poise.turn.verdicts import Answers, Inquiry, VerdictKind, missing
+from poise.turn.verdicts import Answers, VerdictKind, missing
 from poise_matching import DecisionBatchMatcher, MatchingSettings
 
 FIVE = tuple(policy(f"rule {place}", when=f"condition {place} holds") for place in range(5))
@@ -85,17 +83,6 @@ def test_code_judged_rules_are_not_claimed():
     rule = observation("R", matcher="m")
 
     assert not matcher.claims(Candidate(rule), turn_of(catalog_of([rule])))
-
-
-@pytest.mark.anyio
-async def test_an_explanation_is_asked_for_only_where_the_plan_wants_one():
-    matcher = DecisionBatchMatcher(MatchingSettings())
-    short, full = batch(plan=Plan(explain=False)), batch(plan=Plan(explain=True))
-
-    asked = [await matcher.inquire(turn.candidates, turn) for turn in (short, full)]
-
-    fields = [list(each.schema["properties"]) for each in asked if isinstance(each, Inquiry)]
-    assert fields == [["condition", "verdict"], ["evidence", "condition", "verdict"]]
 
 
 @settings(deadline=None)

@@ -9,7 +9,7 @@ from poise.turn.models import Capability
 from poise.values.agents import Effort
 from poise.values.rules import Weight
 from poise_matching import EffortPlanner, MatchingSettings
-from poise_matching.effort import TABLE
+from poise_matching.effort import TABLE, Judgement, judgement
 
 NOBODY, HIGH, MEDIUM_UP = set(), {Weight.HIGH}, {Weight.MEDIUM, Weight.HIGH}
 
@@ -60,6 +60,37 @@ async def test_how_they_are_judged(effort, one_request, explain, decides):
     plan = await plan_at(effort, decides=decides)
 
     assert (plan.one_request, plan.explain) == (one_request, explain)
+
+
+ROUTE, AGAIN = "matching.verdict", "matching.reconsider"
+LOW, MEDIUM = Weight.LOW, Weight.MEDIUM
+
+# By effort: who is judged without a decision model and with one; together; why; again over.
+CELLS = {
+    Effort.MIN: ((), (), True, False, None),
+    Effort.LOW: ((), (Weight.HIGH,), True, False, None),
+    Effort.MEDIUM: ((Weight.HIGH,), (MEDIUM, Weight.HIGH), True, False, AGAIN),
+    Effort.HIGH: ((MEDIUM, Weight.HIGH), (MEDIUM, Weight.HIGH), False, True, AGAIN),
+    Effort.MAX: ((MEDIUM, Weight.HIGH), (MEDIUM, Weight.HIGH), False, True, AGAIN),
+}
+
+
+@pytest.mark.parametrize("consequential", [False, True])
+@pytest.mark.parametrize("decides", [False, True])
+@pytest.mark.parametrize("weight", Weight)
+@pytest.mark.parametrize("effort", Effort)
+def test_each_cell_of_the_table(effort, weight, decides, consequential):
+    plain, cheap, together, explained, again = CELLS[effort]
+
+    found = judgement(effort, weight, decides=decides, consequential=consequential)
+
+    assert found == Judgement(
+        judged=consequential or weight in (cheap if decides else plain),
+        one_request=together,
+        explain=explained,
+        route=ROUTE,
+        reconsider=again,
+    )
 
 
 def test_every_effort_has_its_row():

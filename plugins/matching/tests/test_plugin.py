@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from poise import Matcher, Offers, Planner, Sections
+from poise import Extractor, Matcher, Offers, Planner, Sections
+from poise.app.settings import CoreSettings
+from poise.testing.scripted_tools import ScriptedExtractor
 from poise_matching import (
-    CodeMatcher,
-    DecisionBatchMatcher,
     EffortPlanner,
     MatchingSettings,
     plugin,
@@ -19,6 +19,8 @@ class Supplier:
     def supply(self, kind):
         if kind is MatchingSettings:
             return MatchingSettings()
+        if kind is Extractor:
+            return ScriptedExtractor()
         raise LookupError(kind)
 
 
@@ -26,13 +28,13 @@ def test_every_offer_can_be_made():
     offers = Offers()
     plugin.poise_provide(offers.of_plugin("matching"))
 
-    made = [
-        offers.make(Matcher, "code", Supplier()),
-        offers.make(Matcher, "decision_batch", Supplier()),
-        offers.make(Planner, None, Supplier()),
-    ]
+    for name in plugin.MATCHERS:
+        assert offers.make(Matcher, name, Supplier()).name == name
+    assert isinstance(offers.make(Planner, None, Supplier()), EffortPlanner)
 
-    assert [type(each) for each in made] == [CodeMatcher, DecisionBatchMatcher, EffortPlanner]
+
+def test_the_default_order_of_matchers_is_of_these() -> None:
+    assert sorted(CoreSettings().matchers) == sorted(plugin.MATCHERS)
 
 
 def test_the_settings_section_is_declared():

@@ -82,9 +82,13 @@ class MatcherConformance:
 
         if isinstance(said, Inquiry):
             asked = [question.id for question in said.questions]
-            assert sorted(asked) == sorted(each.rule.id for each in claimed), (
-                "an inquiry holds one question per candidate, its id the rule's"
+            owners = {question.partition("/")[0] for question in asked}
+            assert asked, "an inquiry asks something; return the verdicts where nothing is to ask"
+            assert len(set(asked)) == len(asked), "each question has an id of its own"
+            assert owners <= {each.rule.id for each in claimed}, (
+                "a question's id is its candidate's, or begins with it and a slash"
             )
+            assert owners <= set(asked), "the first question about a candidate has its id"
             assert all(question.text.strip() for question in said.questions), "an empty question"
             assert said.section.strip(), "an inquiry says in `section` what is to be done"
         else:

@@ -73,8 +73,8 @@ class Inquiry:
 
     Attributes:
         section: Task text for a language model: how these questions are to be read.
-        questions: At least one yes/no question per candidate. The first one's id is the rule's;
-            the ids of further ones begin with it and a slash.
+        questions: The yes/no questions about each candidate that takes asking. The first one's id
+            is the rule's; the ids of further ones begin with it and a slash.
         schema: What a model that writes fills in per question, in order, beside the question's
             `id`: a pydantic model within the subset of `turn.schemas` whose last field is
             `verdict`, one of `yes`, `no`, `unclear`. The values come back as `Answer.details`.

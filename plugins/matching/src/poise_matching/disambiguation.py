@@ -110,7 +110,7 @@ class DisambiguationMatcher(Matcher):
             return verdict_on(candidate, VerdictKind.DOES_NOT, doubt, self.name, rationale=told)
         # A model without language can't see the doubt; two readings that both fit are one.
         if doubt.yes is False or (doubt.yes is None and len(likely) < 2):
-            # Undecided where nobody could say anything; else at most one reading fits, which is clear.
+            # Undecided where nobody could say anything; at most one reading that fits is clear.
             is_open = doubt.yes is None and all(each.yes is None for each in of_reading.values())
             kind = VerdictKind.UNDECIDED if is_open else VerdictKind.DOES_NOT
             return verdict_on(candidate, kind, doubt, self.name)
