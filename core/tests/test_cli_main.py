@@ -57,11 +57,11 @@ def test_listing_names_every_command_with_its_line() -> None:
     result = CliRunner().invoke(main, ["--help"])
 
     assert result.exit_code == 0
-    for name in ("chat", "config", "models", "plugins", "sessions", "why"):
+    for name in ("chat", "config", "lint", "models", "plugins", "sessions", "why"):
         assert f"\n  {name} " in result.output
 
 
-@pytest.mark.parametrize("name", ["chat", "config", "models", "plugins", "sessions", "why"])
+@pytest.mark.parametrize("name", ["chat", "config", "lint", "models", "plugins", "sessions", "why"])
 def test_every_command_of_ours_starts(name: str) -> None:
     result = CliRunner().invoke(main, [name, "--help"])
 

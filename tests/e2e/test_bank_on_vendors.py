@@ -23,7 +23,11 @@ pytestmark = pytest.mark.anyio
 Verdicts = dict[tuple[tuple[str, ...], str], str]
 """By the messages that are judged and the rule: yes, no or unclear."""
 
-WORDS = {VerdictKind.APPLIES: "yes", VerdictKind.DOES_NOT: "no"}
+WORDS = {
+    VerdictKind.APPLIES: "yes",
+    VerdictKind.DOES_NOT: "no",
+    VerdictKind.ALREADY_APPLIED: "no",
+}
 FOCUS = re.compile(r"new messages \(quoted data\):\n((?:- .*\n?)+)")
 
 MODELS = {
@@ -42,7 +46,7 @@ class Listener:
     @poise.hookimpl
     async def on_preparation_iteration_end(self, turn: TurnContext) -> None:
         for verdict in turn.verdicts:
-            if verdict.judged_by.startswith("decision_batch"):
+            if "/embedded:" in verdict.judged_by:
                 self.verdicts[turn.new_messages, verdict.rule] = WORDS.get(verdict.kind, "unclear")
 
 
@@ -50,6 +54,7 @@ def settings(url: str) -> Mapping[str, Any]:
     key = "canary-of-nobody"
     return {
         "stores": "memory",
+        "annotator": "flags",
         "openai": {"api_key": key, "base_url": f"{url}/v1", "api": "chat"},
         "anthropic": {"api_key": key, "base_url": url},
         "google": {"api_key": key, "base_url": url},

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Cards,
     )
     from poise.hooks.findings import (
+        Examination,
         Finding,
         Severity,
     )
@@ -277,6 +278,7 @@ __all__ = [  # noqa: RUF022 - in plain order, as the layout test has it
     "Embedder",
     "Event",
     "EventKind",
+    "Examination",
     "Extractor",
     "Fate",
     "Finding",

@@ -36,6 +36,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     ),
     "poise.hooks.cards": ("Cards",),
     "poise.hooks.findings": (
+        "Examination",
         "Finding",
         "Severity",
     ),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from poise.memory.artifacts import MemoryArtifactStore
 from poise.ports.discovery import Annotator, Discoverer
 from poise.testing.discovery import AnnotatorConformance, DiscovererConformance
 from poise.testing.models import ScriptedModels
-from poise_discovery.annotator import FlagAnnotator
+from poise.turn.models import Capability
+from poise_discovery.annotator import FlagAnnotator, ReadingAnnotator
 from poise_discovery.discoverer import SignalDiscoverer
 from poise_discovery.settings import DiscoverySettings
 
@@ -23,3 +26,10 @@ class TestFlagAnnotator(AnnotatorConformance):
     @pytest.fixture
     def subject(self) -> Annotator:
         return FlagAnnotator()
+
+
+class TestReadingAnnotator(AnnotatorConformance):
+    @pytest.fixture
+    def subject(self, tmp_path: Path) -> Annotator:
+        settings = DiscoverySettings(annotations=str(tmp_path / "kept.json"))
+        return ReadingAnnotator(ScriptedModels(served=frozenset({Capability.EMBED})), settings)

@@ -292,3 +292,79 @@ async def test_a_rule_that_is_not_indexed_is_not_explained(discoverer) -> None:
     quiet = policy("by code", matcher="some.function")
 
     assert await discoverer.explain(quiet.id, catalog_of([*rules(), quiet]), said("hi")) is None
+
+
+@pytest.mark.anyio
+async def test_many_texts_are_scored_as_each_rule_explains_them(models, artifacts) -> None:
+    discoverer, snapshot = made(models, artifacts), catalog_of(rules())
+    texts = ["my card is gone", "zebra quartz", "", "change my pin and what is the euro rate"]
+
+    scored = await discoverer.score(texts, snapshot)
+
+    assert len(scored) == len(texts)
+    for text, hits in zip(texts, scored, strict=True):
+        told = [await discoverer.explain(rule, snapshot, said(text)) for rule in snapshot.rules]
+        hit = {each.rule: each for each in told if each is not None and each.is_hit}
+        assert [each.rule for each in hits] == sorted(
+            hit, key=lambda rule: (-hit[rule].margin, rule)
+        )
+        for each in hits:
+            assert each.margin == pytest.approx(hit[each.rule].margin, abs=1e-4)
+            assert each.probability == pytest.approx(hit[each.rule].probability, abs=1e-4)
+            assert (each.signal, each.query) == (hit[each.rule].signal, hit[each.rule].query)
+    assert scored[2] == ()
+
+
+@pytest.mark.anyio
+async def test_a_rules_own_signals_mostly_hit_it_and_ask_no_embedder(models, artifacts) -> None:
+    discoverer, snapshot = made(models, artifacts), catalog_of(rules())
+    await discoverer.prepare(snapshot, Noted())
+    models.embedded.clear()
+    own = [(rule.id, text) for rule in snapshot.rules.values() for text in rule.signals]
+
+    scored = await discoverer.score([text for _rule, text in own], snapshot)
+
+    found = [
+        rule in {each.rule for each in hits} for (rule, _), hits in zip(own, scored, strict=True)
+    ]
+    assert sum(found) / len(found) >= 0.9
+    assert models.embedded == []
+
+
+@pytest.mark.anyio
+async def test_texts_to_check_are_embedded_in_batches_and_once_each(models, artifacts) -> None:
+    discoverer, snapshot = made(models, artifacts), catalog_of(rules())
+    await discoverer.prepare(snapshot, Noted())
+    models.embedded.clear()
+
+    scored = await discoverer.score([f"text {at % 200}" for at in range(250)], snapshot)
+
+    texts = [text for batch in models.embedded for text in batch]
+    assert len(scored) == 250
+    assert sorted(texts) == sorted({f"text {at}" for at in range(200)})
+    assert max(map(len, models.embedded)) <= 64
+
+
+@pytest.mark.anyio
+async def test_nothing_is_scored_against_nothing(models, artifacts) -> None:
+    discoverer = made(models, artifacts)
+
+    assert await discoverer.score([], catalog_of(rules())) == []
+    assert await discoverer.score(["hello"], catalog_of()) == [()]
+
+
+@pytest.mark.anyio
+async def test_what_the_agent_is_about_to_discuss_comes_up_by_the_customers_question(
+    models, artifacts
+) -> None:
+    """B-004: active before the first draft where the customer asks, and not for opening hours."""
+    privacy = policy("privacy", when="the agent is about to discuss test results", then="no names")
+    hours = policy("hours", signals=["opening hours", "when do you open", "are you open today"])
+    snapshot = catalog_of([privacy, hours])
+
+    asked, other = await made(models, artifacts).score(
+        ["what about my test results", "opening hours?"], snapshot
+    )
+
+    assert privacy.id in {each.rule for each in asked}
+    assert [each.rule for each in other] == [hours.id]

@@ -35,6 +35,18 @@ def test_a_rule_without_signals_takes_them_from_its_own_words() -> None:
     )
 
 
+def test_what_the_agent_is_about_to_speak_of_is_what_customers_speak_of() -> None:
+    """B-004: a rule about the agent's intention comes up by the customer's question."""
+    rule = policy("privacy", when="you are about to discuss test results", then="name nobody")
+
+    (found,) = phrases_of(catalog_of([rule]))
+
+    assert found.from_own_words
+    assert {"privacy", "you are about to discuss test results", "test results"} == set(
+        found.positives
+    )
+
+
 @pytest.mark.parametrize(
     ("condition", "said"),
     [
@@ -101,6 +113,22 @@ def test_an_annotation_closes_the_way_in_and_adds_signals() -> None:
 
     assert set(found) == {"helped"}
     assert set(found["helped"].positives) == {"y", "z"}
+
+
+def test_proposed_near_misses_count_and_never_against_what_the_author_said() -> None:
+    rule = policy("lost", signals=["card gone", "no card"], anti_signals=["Card declined"])
+    notes = {
+        rule.id: Annotation(
+            WayIn.SIGNALS,
+            signals=("where is it", "card  declined"),
+            anti_signals=("pin forgotten", "CARD GONE", "Where is it"),
+        )
+    }
+
+    (found,) = phrases_of(catalog_of([rule], annotations=notes))
+
+    assert set(found.positives) == {"card gone", "no card", "where is it"}
+    assert set(found.negatives) == {"Card declined", "pin forgotten"}
 
 
 def test_implication_makes_relatives_and_priority_does_not() -> None:

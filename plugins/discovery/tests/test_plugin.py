@@ -15,7 +15,13 @@ from poise.testing.turns import catalog_of, observation, policy
 from poise.turn.models import TurnModels
 from poise.values.relationships import Relation, RelationKind
 from poise.values.rules import WayIn
-from poise_discovery import DiscoverySettings, FlagAnnotator, SignalDiscoverer, plugin
+from poise_discovery import (
+    DiscoverySettings,
+    FlagAnnotator,
+    ReadingAnnotator,
+    SignalDiscoverer,
+    plugin,
+)
 
 
 class Supply:
@@ -37,7 +43,8 @@ def test_offers_a_discoverer_and_an_annotator_as_defaults() -> None:
     plugin.poise_config(sections)
 
     assert isinstance(offers.make(Discoverer, None, Supply()), SignalDiscoverer)
-    assert isinstance(offers.make(Annotator, None, Supply()), FlagAnnotator)
+    assert isinstance(offers.make(Annotator, None, Supply()), ReadingAnnotator)
+    assert isinstance(offers.make(Annotator, "flags", Supply()), FlagAnnotator)
     assert [section.name for section in sections.all()] == ["discovery"]
 
 
@@ -53,7 +60,16 @@ def test_importing_the_plugin_loads_no_numpy() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"recall": 1.0}, {"recall": 0.1}, {"stale_after": 0}, {"passing": 2.0}, {"tpyo": 1}]
+    "wrong",
+    [
+        {"recall": 1.0},
+        {"recall": 0.1},
+        {"stale_after": 0},
+        {"passing": 2.0},
+        {"annotations": ""},
+        {"propose_below": 0},
+        {"tpyo": 1},
+    ],
 )
 def test_settings_out_of_range_are_refused(wrong) -> None:
     with pytest.raises(ValidationError):
@@ -71,21 +87,10 @@ def test_doubtful_rules_are_named() -> None:
     found = plugin.poise_lint(catalog_of([bare, thin, good, adrift, led_to], [needs]))
 
     assert [(each.check, each.subject, each.severity) for each in found] == [
-        ("discovery.no-signals", bare.id, Severity.WARNING),
-        ("discovery.few-signals", thin.id, Severity.NOTE),
+        ("discovery.no_signals", bare.id, Severity.WARNING),
+        ("discovery.few_signals", thin.id, Severity.NOTE),
         ("discovery.unreachable", adrift.id, Severity.WARNING),
     ]
-
-
-@pytest.mark.anyio
-async def test_what_the_agent_is_about_to_do_is_brought_up_by_no_customer() -> None:
-    intends = policy("intends", agent_intention=True)
-    told = policy("told", agent_intention=True, signals=["do it"])
-
-    found = await FlagAnnotator().annotate([intends, told])
-
-    assert found[intends.id].way_in is WayIn.DEPENDENCY
-    assert found[told.id].way_in is WayIn.SIGNALS
 
 
 def test_unknown_names_are_attribute_errors() -> None:

@@ -4,12 +4,14 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from poise.engine.fitting import estimate
 from poise.testing.turns import catalog_of, observation, policy, turn_of
 from poise.turn.candidates import Budget, Sighting
 from poise.turn.fates import Fate, Outcome, Resolution
 from poise.turn.queries import Query, QueryKind
-from poise.turn.state import Membership, SessionState
-from poise.values.ids import RuleId
+from poise.turn.state import Awaited, Clarification, Membership, Owed, SessionState
+from poise.values.ids import JourneyId, RuleId
+from poise.values.journeys import Journey
 from poise.values.relationships import Relation, RelationKind
 from poise.values.rules import Weight
 from poise_discovery.working_set import rules_to_drop, tokens_of
@@ -133,9 +135,140 @@ def test_tokens_are_a_budget_too() -> None:
     assert len(dropped(turn, 30, tokens=room)) == 1
 
 
-def test_a_rule_that_the_catalog_lost_goes() -> None:
-    gone = RuleId("rule_gone")
-    turn = turn_with({gone: Membership(9, 9), RULES[0].id: Membership(0, 0)})
+IDS = [rule.id for rule in RULES]
+OPENNESS = ("active", "awaiting", "partly", "head", "option", "trigger")
 
-    assert dropped(turn, 30) == (gone,)
-    assert attrs.fields(Membership) is not None
+
+@st.composite
+def open_states(draw):
+    """A working set with whatever may be open in it, and the rules that must stay for it."""
+    members = draw(places)
+    chosen = {how: draw(st.sets(st.sampled_from(IDS), max_size=2)) for how in OPENNESS}
+    journey = Journey(
+        JourneyId("journey_a"), RULES[0].agent, "a", triggers=tuple(sorted(chosen["trigger"]))
+    )
+    options = [*sorted(chosen["option"]), *([journey.id] if chosen["trigger"] else [])]
+    clarifications = {
+        head: Clarification(head, "which?", tuple((each, "this") for each in options), 0)
+        for head in chosen["head"]
+    }
+    stays = set(chosen["active"]) | chosen["awaiting"] | chosen["partly"] | chosen["head"]
+    if chosen["head"]:
+        stays |= chosen["option"] | chosen["trigger"]
+    state = SessionState(
+        working_set=members,
+        awaiting={rule: Awaited("tool", ("name",)) for rule in chosen["awaiting"]},
+        partly={rule: Owed(0, "the rest") for rule in chosen["partly"]},
+        clarifications=clarifications,
+    )
+    outcomes = {rule: Outcome(rule, Fate.MATCHED) for rule in chosen["active"]}
+    sightings = draw(
+        st.lists(
+            st.builds(
+                sighted,
+                st.sampled_from(IDS),
+                st.floats(0, 1),
+                st.integers(0, 12),
+                st.floats(-3, 3),
+            ),
+            max_size=6,
+            unique_by=lambda each: each.rule,
+        )
+    )
+    turn = turn_of(
+        catalog_of(RULES, journeys=[journey]),
+        *["hello"] * draw(st.integers(1, 12)),
+        state=state,
+        resolution=Resolution(outcomes),
+        sightings=tuple(sightings),
+    )
+    return turn, stays
+
+
+budgets = st.builds(Budget, st.integers(0, 10), st.none() | st.integers(0, 120))
+
+
+@given(open_states(), budgets, st.integers(1, 20), st.floats(0, 1))
+def test_what_is_open_stays_and_the_rest_fits(found, budget, stale_after, passing) -> None:
+    turn, stays = found
+    members = set(turn.state.working_set)
+
+    gone = rules_to_drop(turn, budget, stale_after=stale_after, passing=passing)
+    left = members - set(gone)
+
+    assert set(gone) <= members
+    assert len(set(gone)) == len(gone)
+    assert not set(gone) & stays
+    tokens = sum(tokens_of(turn.snapshot.rules[rule]) for rule in left)
+    fits = len(left) <= budget.rules and (budget.tokens is None or tokens <= budget.tokens)
+    assert fits or left <= stays
+
+
+@given(open_states(), budgets, st.randoms(use_true_random=False))
+def test_order_changes_nothing(found, budget, random) -> None:
+    turn, _stays = found
+
+    def shuffled(mapping):
+        items = list(mapping.items())
+        random.shuffle(items)
+        return dict(items)
+
+    sightings = list(turn.sightings)
+    random.shuffle(sightings)
+    other = attrs.evolve(
+        turn,
+        state=attrs.evolve(
+            turn.state,
+            **{
+                field: shuffled(getattr(turn.state, field))
+                for field in ("working_set", "awaiting", "partly", "clarifications")
+            },
+        ),
+        snapshot=attrs.evolve(turn.snapshot, rules=shuffled(turn.snapshot.rules)),
+        sightings=tuple(sightings),
+    )
+
+    kept = {"stale_after": 5, "passing": 0.25}
+    assert rules_to_drop(turn, budget, **kept) == rules_to_drop(other, budget, **kept)
+
+
+@given(open_states(), budgets)
+def test_a_smaller_budget_never_keeps_more(found, budget) -> None:
+    turn, _stays = found
+    smaller = attrs.evolve(budget, rules=max(0, budget.rules - 1))
+
+    gone = rules_to_drop(turn, budget, stale_after=5, passing=0.25)
+
+    assert gone == rules_to_drop(turn, smaller, stale_after=5, passing=0.25)[: len(gone)]
+
+
+def test_what_is_no_longer_open_goes_like_any_other() -> None:
+    asked, other = RULES[0].id, RULES[1].id
+    members = {asked: Membership(0, 0), other: Membership(5, 5)}
+    awaiting = SessionState(working_set=members, awaiting={asked: Awaited("tool", ("name",))})
+
+    def gone(state):
+        turn = turn_of(SNAPSHOT, "hello", state=state)
+        return rules_to_drop(turn, Budget(1), stale_after=5, passing=0.25)
+
+    assert gone(awaiting) == (other,)
+    assert gone(SessionState(working_set=members)) == (asked,)
+
+
+@given(st.text(max_size=300))
+def test_a_rule_is_never_taken_for_smaller_than_the_engine_takes_it(text) -> None:
+    rule = policy("rule", then=f"x{text}")
+
+    assert tokens_of(rule) >= estimate(rule.text)
+    assert tokens_of(None) == 0
+
+
+def test_a_rule_that_the_catalog_lost_goes() -> None:
+    gone, owed = RuleId("rule_gone"), RuleId("rule_owed")
+    members = {each: Membership(9, 9) for each in (gone, owed)}
+    state = SessionState(
+        working_set={**members, RULES[0].id: Membership(0, 0)}, partly={owed: Owed(0, "the rest")}
+    )
+    turn = turn_of(SNAPSHOT, "hello", state=state)
+
+    assert rules_to_drop(turn, Budget(30), stale_after=5, passing=0.2) == (gone, owed)

@@ -10,6 +10,7 @@ from poise.testing.scripted_matching import ScriptedMatcher, ScriptedPlanner
 from poise.testing.scripted_tools import ScriptedExtractor
 from poise.testing.turns import catalog_of, observation, policy, turn_of
 from poise.turn.candidates import Candidate
+from poise.turn.context import Plan
 from poise.turn.models import Capability
 from poise.turn.state import Awaited, Owed, SessionState
 from poise.values.relationships import Relation, RelationKind
@@ -61,8 +62,8 @@ class TestStrategies(MatcherConformance):
     def subject(self, request: pytest.FixtureRequest) -> Matcher:
         return MATCHERS[request.param]
 
-    @pytest.fixture
-    def turn(self):
+    @pytest.fixture(params=[False, True], ids=["short", "explained"])
+    def turn(self, request):
         always = policy("always", matcher="always")
         doubt = observation("it is unclear which card is meant")
         block, replace = policy("block"), policy("replace", signals=["send a new one"])
@@ -95,6 +96,7 @@ class TestStrategies(MatcherConformance):
             "that one",
             state=state,
             models=Writes(),
+            plan=Plan(explain=request.param),
         )
         candidates = tuple(Candidate(rule, judged=True) for rule in rules)
         return attrs.evolve(turn, candidates=candidates)

@@ -226,7 +226,7 @@ async def test_the_missing_part_alone_is_asked_about() -> None:
         (ActionableMatcher, True, {}, K.APPLIES),
         (ActionableMatcher, False, {}, K.DOES_NOT),
         (ActionableMatcher, None, {}, K.UNDECIDED),
-        (ActionableMatcher, True, {"parts": [{"part": "a", "holds": True}]}, K.APPLIES),
+        (ActionableMatcher, True, {"holding": ["a"], "not_holding": []}, K.APPLIES),
         (PreviouslyAppliedMatcher, True, {}, K.APPLIES),
         (PreviouslyAppliedMatcher, False, {}, K.ALREADY_APPLIED),
         (PreviouslyAppliedMatcher, False, {"condition_holds": True}, K.ALREADY_APPLIED),
@@ -271,9 +271,9 @@ def test_of_what_was_done_in_part_the_rest_alone_is_owed(
 @pytest.mark.parametrize("matcher", [ActionableMatcher, ObservationalMatcher])
 def test_a_yes_beside_a_part_that_does_not_hold_is_a_no(matcher: Any) -> None:
     """B-001: a compound condition needs all of its parts."""
-    parts = [{"part": "a refund", "holds": True}, {"part": "older than 30 days", "holds": False}]
+    parts = {"holding": ["a refund"], "not_holding": ["older than 30 days"]}
 
-    verdict = judged(matcher(SETTINGS), turn_with(PLAIN), True, {"parts": parts})
+    verdict = judged(matcher(SETTINGS), turn_with(PLAIN), True, parts)
 
     assert verdict.kind is VerdictKind.DOES_NOT
     assert "older than 30 days" in verdict.rationale

@@ -15,6 +15,7 @@ from poise import prompts
 from poise.app.background import Background
 from poise.app.config import Config
 from poise.app.container import Overrides, build, core_offers
+from poise.app.linting import Checks
 from poise.app.plugins import PluginManager
 from poise.engine.catalogs import Catalogs
 from poise.engine.door import RoutedModels
@@ -43,9 +44,6 @@ logger = logging.getLogger(__name__)
 
 LONGEST_RETRY = 300.0
 """Seconds between two tries to index a catalog, at the most."""
-
-BYPASS_LIMIT = 20
-"""More rules than this that every turn considers are worth a finding."""
 
 
 @asynccontextmanager
@@ -79,6 +77,7 @@ class Runtime:
         engine: Runs turns.
         discoverer: Finds rules; answers `explain`.
         catalogs: The catalogs that serve turns.
+        checks: What finds doubtful things about catalogs.
     """
 
     def __init__(self, config: Config, plugins: PluginManager, overrides: Overrides) -> None:
@@ -96,7 +95,10 @@ class Runtime:
         self.routes.check()
         self.models: RoutedModels = wiring.supply(RoutedModels)
         self.catalogs: Catalogs = wiring.supply(Catalogs)
-        self._composers = wiring.supply(Parts).composers
+        composers = wiring.supply(Parts).composers
+        self.checks = Checks(
+            plugins.implementations, [mode for each in composers for mode in each.modes]
+        )
         self.engine: ConversationEngine = wiring.supply(ConversationEngine)
         self.dispatcher: Dispatcher = wiring.supply(Dispatcher)
         self._background = Background()
@@ -148,9 +150,14 @@ class Runtime:
 
         Findings of the checks are logged, one line per check; they stop nothing.
         """
+        checked = self.checks.quick(snapshot)
+        for failure in checked.failures:
+            logger.error(
+                "a check failed", extra={"plugin": failure.checker}, exc_info=failure.error
+            )
         by_check: dict[str, list[Finding]] = {}
-        for finding in self.findings(snapshot):
-            by_check.setdefault(finding.check, []).append(finding)
+        for each in checked.found:
+            by_check.setdefault(each.finding.check, []).append(each.finding)
         for check, found in by_check.items():
             more = f" (and {len(found) - 1} more of this kind)" if len(found) > 1 else ""
             level = logging.INFO if found[0].severity is Severity.NOTE else logging.WARNING
@@ -175,36 +182,6 @@ class Runtime:
             and bool(published.failure)
             and published.snapshot.version == snapshot.version
         )
-
-    def findings(self, snapshot: CatalogSnapshot) -> tuple[Finding, ...]:
-        """Return what is doubtful about a catalog, as core and plugins see it."""
-        found: list[Finding] = []
-        if len(snapshot.bypass) > BYPASS_LIMIT:
-            found.append(
-                Finding(
-                    "bypass",
-                    snapshot.agent.name,
-                    f"{len(snapshot.bypass)} rules cost every turn: they are always on, always "
-                    f"judged or judged by code; give some of them signals instead",
-                )
-            )
-        mode = snapshot.agent.composition_mode
-        if not any(mode in composer.modes for composer in self._composers):
-            found.append(
-                Finding(
-                    "composition",
-                    snapshot.agent.name,
-                    f"no composer here words replies in the mode {mode.name}, so "
-                    f"{snapshot.agent.name} speaks from approved responses only and says its "
-                    f"no-match text otherwise; CANNED_STRICT says that you mean it",
-                )
-            )
-        for check in self.plugins.implementations("poise_lint"):
-            try:
-                found.extend(check.function(*[snapshot for _ in check.arguments]))
-            except Exception:
-                logger.exception("a check failed", extra={"plugin": check.plugin})
-        return tuple(found)
 
     async def open_session(
         self,

@@ -27,6 +27,7 @@ EXIT_INTERRUPTED = 130
 _OWN = {
     "chat": "Talk to an agent on the terminal.",
     "config": "Show the settings and where they come from.",
+    "lint": "Say what is doubtful about a program's agents.",
     "models": "Say which model serves each use, and whether it answers.",
     "plugins": "List, check or begin plugins.",
     "sessions": "List conversations, or print one.",

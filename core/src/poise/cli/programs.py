@@ -23,7 +23,7 @@ import click
 
 from poise.errors import InvalidValueError, PoiseError
 from poise.ports.discovery import Progress
-from poise.sdk.hosting import Host, HostedApplication, hosted
+from poise.sdk.hosting import Host, HostedApplication, ProgramOver, hosted
 
 FORMS = ("main", "build", "install")
 """The functions that make a program, in the order in which they are looked for."""
@@ -50,8 +50,26 @@ class ProgramError(click.ClickException):
         click.echo(f"poise: {self.message}", file=file, err=file is None)
 
 
+class DeclarationError(ProgramError):
+    """A program declares something that can't be.
+
+    Args:
+        mistake: What, as the SDK says it.
+        place: Where in the author's code, as `file:line`; the program itself where that is unknown.
+    """
+
+    def __init__(self, mistake: InvalidValueError, place: str) -> None:
+        super().__init__(f"{place}: {mistake}")
+        self.mistake = mistake
+        self.place = place
+
+
 def run_program(
-    source: str, serve: Callable[[HostedApplication], Awaitable[None]], progress: Progress
+    source: str,
+    serve: Callable[[HostedApplication], Awaitable[None]],
+    progress: Progress,
+    *,
+    with_sessions: bool = True,
 ) -> None:
     """Run a program and serve its application; returns when that is done.
 
@@ -59,8 +77,11 @@ def run_program(
         source: A Python file, or a dotted module.
         serve: What to do with the application.
         progress: Hears of the indexing.
+        with_sessions: Let the program hold its own conversations first. Otherwise it is served, and
+            ended, where it would open the first one.
 
     Raises:
+        DeclarationError: It declares something that can't be.
         ProgramError: There is no such program, it has no entry function, it failed, or it ended
             without an application.
         PoiseError: Whatever `serve` raises.
@@ -78,11 +99,14 @@ def run_program(
         else:
             served.append(None)
 
-    with hosted(Host(serve_once, progress)):
+    with hosted(Host(serve_once, progress, with_sessions=with_sessions)):
         try:
-            module = _imported(source)
-            if not served:  # a program may well run itself when it is imported
-                _run(_entry(module, source), agent_name=_agent_name(source))
+            try:
+                module = _imported(source)
+                if not served:  # a program may well run itself when it is imported
+                    _run(_entry(module, source), agent_name=_agent_name(source))
+            except* ProgramOver:
+                pass  # it was served where it would have opened a session
         except click.ClickException:
             raise
         except Exception as exc:
@@ -198,7 +222,7 @@ def _failed(source: str, exc: BaseException) -> Exception:
     last = own[-1] if own else None
     place = f"{_short(last.filename)}:{last.lineno}" if last else source
     if isinstance(exc, InvalidValueError):
-        return ProgramError(f"{place}: {exc}")
+        return DeclarationError(exc, place)
     report = "".join(
         (
             "Traceback (the program's own part):\n",

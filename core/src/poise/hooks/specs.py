@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from poise.hooks.cards import Cards
-from poise.hooks.findings import Finding
+from poise.hooks.findings import Examination, Finding
 from poise.hooks.markers import hookspec
 from poise.hooks.offers import Offers, Sections
 from poise.turn.context import TurnContext
@@ -52,7 +52,20 @@ def poise_models(cards: Cards) -> None:
 def poise_lint(catalog: CatalogSnapshot) -> Sequence[Finding]:
     """Return what is doubtful about a catalog; called at start and after each change.
 
-    Order: by plugin name. Failure: logged; the start goes on. Since: 0.1
+    Order: by plugin name. Failure: logged, and an error where `poise lint` asks; the start goes
+    on. Since: 0.1
+    """
+    raise NotImplementedError
+
+
+@hookspec
+async def poise_examine(examination: Examination) -> Sequence[Finding]:
+    """Return what is doubtful about a catalog and takes its time to find; for `poise lint` alone.
+
+    The catalog is annotated and indexed; texts may be embedded and scored.
+
+    Order: by plugin name, one at a time. Failure: a finding that names the plugin; the other
+    checks go on. Cancellation: passes. Since: 0.1
     """
     raise NotImplementedError
 

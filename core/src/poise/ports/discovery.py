@@ -30,7 +30,8 @@ class Annotator(ABC):
         """Return one annotation for each of `rules`.
 
         The engine calls it once per catalog version, before `Discoverer.prepare`. Without a
-        language model the author's flags decide; an annotator never fails for want of one.
+        language model the author's flags and the rule's own words decide; an annotator never
+        fails for want of one.
         """
 
 

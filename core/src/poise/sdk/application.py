@@ -21,7 +21,7 @@ from poise.sdk.arguments import choice, one, optional_text, routes, text, whole
 from poise.sdk.declaring import key_of
 from poise.sdk.draft import Draft, author_place
 from poise.sdk.handlers import inline_plugins
-from poise.sdk.hosting import current_host
+from poise.sdk.hosting import ProgramOver, current_host
 from poise.sdk.session import Session
 from poise.sdk.tags import tag_named
 from poise.values import agents
@@ -147,6 +147,11 @@ class Application:
     def agents(self) -> Sequence[Agent]:
         """The agents that were declared, in that order."""
         return tuple(agent for _, agent in self._drafts.values())
+
+    def place_of(self, agent: AgentId, subject: str) -> str:
+        """Return `file:line` where something of an agent was declared; empty if unknown."""
+        known = self._drafts.get(agent)
+        return known[0].place_of(subject) if known else ""
 
     async def create_agent(
         self,
@@ -337,6 +342,11 @@ class Application:
             NotFoundError: There is no such agent.
             InvalidValueError: What was declared can't be compiled.
         """
+        host = current_host()
+        if host is not None and not host.with_sessions:
+            await self.start()
+            await host(self)
+            raise ProgramOver
         await self._refresh()
         opened = await self.runtime.open_session(
             self.scope,

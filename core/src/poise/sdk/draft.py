@@ -145,6 +145,13 @@ class Draft:
         value = kept.declaration.value if kept else None
         return value if isinstance(value, kind) else None
 
+    def place_of(self, wanted: str) -> str:
+        """Return `file:line` where the entity of that id, or the agent, was declared."""
+        if wanted == self.agent.id:
+            return self.place
+        kept = self._kept.get(wanted)
+        return kept.place if kept else ""
+
     def compile(self) -> CatalogSnapshot:
         """Return the catalog of everything declared: the same draft, the same version.
 

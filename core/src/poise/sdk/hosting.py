@@ -53,6 +53,10 @@ class HostedApplication(Protocol):
         """The agents that its program declared, in that order."""
         ...
 
+    def place_of(self, agent: AgentId, subject: str) -> str:
+        """Return `file:line` where something of an agent was declared; empty if unknown."""
+        ...
+
 
 @attrs.frozen(eq=False)
 class Host:
@@ -61,14 +65,24 @@ class Host:
     Attributes:
         serve: Called with the application; it stays open until this returns.
         progress: Hears how far the indexing of its catalogs has come.
+        with_sessions: The program may hold conversations of its own before. Otherwise its
+            application is served where it would open the first one, and the program is over.
     """
 
     serve: Callable[[HostedApplication], Awaitable[None]]
     progress: Progress
+    with_sessions: bool = True
 
     async def __call__(self, application: HostedApplication) -> None:
-        """Serve `application`; called by its `__aexit__`, when no error is on its way."""
+        """Serve `application`, once its author has declared everything."""
         await self.serve(application)
+
+
+class ProgramOver(BaseException):
+    """Ends a program that was served in place of its first session.
+
+    It is no `Exception`, so that no handler of the author's takes it for a failure.
+    """
 
 
 _HOST: ContextVar[Host | None] = ContextVar("poise_host", default=None)

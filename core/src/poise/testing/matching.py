@@ -8,14 +8,16 @@ from itertools import pairwise
 import attrs
 import pytest
 
+from poise.engine.written_verdicts import answer_model
 from poise.ports.matching import Matcher, Planner
 from poise.testing.models import ScriptedModels
 from poise.testing.resolving import ResolverConformance
 from poise.testing.turns import AGENT, catalog_of, observation, policy, turn_of
 from poise.turn.candidates import Candidate, Sighting
 from poise.turn.context import Plan, TurnContext
-from poise.turn.models import Answer, Capability
+from poise.turn.models import Answer, Capability, Form
 from poise.turn.queries import Query, QueryKind
+from poise.turn.schemas import schema_of
 from poise.turn.verdicts import Answers, Inquiry, Verdict, VerdictKind
 from poise.values.agents import Effort
 from poise.values.rules import ALWAYS, Weight
@@ -89,6 +91,8 @@ class MatcherConformance:
                 "a question's id is its candidate's, or begins with it and a slash"
             )
             assert owners <= set(asked), "the first question about a candidate has its id"
+            form = Form("asked", said.section, said.schema)
+            schema_of(answer_model((form,), explain=turn.plan.explain))  # raises what is wrong
             assert all(question.text.strip() for question in said.questions), "an empty question"
             assert said.section.strip(), "an inquiry says in `section` what is to be done"
         else:

@@ -17,7 +17,18 @@ from poise.values.catalog import CatalogSnapshot
 from poise.values.compilation import compile_catalog
 from poise.values.customers import Customer
 from poise.values.events import Event, EventKind, Source
-from poise.values.ids import AgentId, EventId, IndexId, RuleId, SessionId, TurnId, stable_id
+from poise.values.ids import (
+    AgentId,
+    EventId,
+    IndexId,
+    JourneyId,
+    NodeId,
+    RuleId,
+    SessionId,
+    TurnId,
+    stable_id,
+)
+from poise.values.journeys import Journey, JourneyNode
 from poise.values.relationships import Relation
 from poise.values.rules import Rule, RuleKind
 from poise.values.scope import Scope
@@ -49,6 +60,21 @@ def observation(title: str, **fields: Any) -> Rule:  # any field of `Rule`
         title=title,
         **fields,
     )
+
+
+def journey(title: str, **fields: Any) -> Journey:  # any field of `Journey`
+    """Return a journey with that title."""
+    return Journey(
+        id=JourneyId(stable_id("journey", AGENT.id, title)),
+        agent=AGENT.id,
+        title=title,
+        **fields,
+    )
+
+
+def node(title: str, **fields: Any) -> JourneyNode:  # any field of `JourneyNode`
+    """Return a step of a journey with that name; titles tell the nodes of all journeys apart."""
+    return JourneyNode(NodeId(stable_id("node", AGENT.id, title)), title, **fields)
 
 
 def catalog_of(

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from poise_discovery.annotator import FlagAnnotator as FlagAnnotator
+    from poise_discovery.annotator import ReadingAnnotator as ReadingAnnotator
     from poise_discovery.discoverer import SignalDiscoverer as SignalDiscoverer
     from poise_discovery.settings import DiscoverySettings as DiscoverySettings
 
-__all__ = ["DiscoverySettings", "FlagAnnotator", "SignalDiscoverer"]
+__all__ = ["DiscoverySettings", "FlagAnnotator", "ReadingAnnotator", "SignalDiscoverer"]
 
 _HOMES = {
     "DiscoverySettings": "poise_discovery.settings",
     "FlagAnnotator": "poise_discovery.annotator",
+    "ReadingAnnotator": "poise_discovery.annotator",
     "SignalDiscoverer": "poise_discovery.discoverer",
 }
 

@@ -16,14 +16,14 @@ from poise.ports.stores import ArtifactStore
 from poise.turn.candidates import Budget, Sighting
 from poise.turn.context import TurnContext
 from poise.turn.models import TurnModels
-from poise.turn.queries import Query
+from poise.turn.queries import Query, QueryKind
 from poise.values.catalog import CatalogSnapshot
 from poise.values.ids import AgentId, IndexId, RuleId, digest
 from poise_discovery.corpus import background_for, texts_of
 from poise_discovery.errors import EmbedderChangedError, IndexMissingError
 from poise_discovery.index import FORMAT, Index
 from poise_discovery.phrases import RulePhrases, phrases_of
-from poise_discovery.scoring import Scored, probes_of, score
+from poise_discovery.scoring import Scored, hits_of_each, probes_of, score
 from poise_discovery.settings import DiscoverySettings
 from poise_discovery.threads import one_thread
 from poise_discovery.topics import with_topics
@@ -32,6 +32,9 @@ from poise_discovery.vectors import VectorCache
 from poise_discovery.working_set import rules_to_drop
 
 logger = logging.getLogger(__name__)
+
+AT_ONCE = 256
+"""Texts that are embedded before they are scored, where many are to be checked."""
 
 IN_MEMORY = 16
 """Indexes kept in memory; older ones are read again when a turn still needs them."""
@@ -123,6 +126,26 @@ class SignalDiscoverer(Discoverer):
             return None
         scored = await self._score(index, queries, self._models)
         return scored.sighting(number) if scored is not None else None
+
+    async def score(
+        self, texts: Sequence[str], snapshot: CatalogSnapshot
+    ) -> Sequence[Sequence[Sighting]]:
+        index = await self._find(await self.prepare(snapshot, _Unwatched()))
+        if index is None or not index.rules:
+            return [() for _text in texts]
+        # Whoever checks a catalog asks about its own phrases, whose vectors are kept.
+        phrases = await anyio.to_thread.run_sync(phrases_of, snapshot)
+        known = await self._vectors.kept(map(texts_of, phrases), index.embedder)
+        found: list[Sequence[Sighting]] = []
+        for begin in range(0, len(texts), AT_ONCE):
+            probes = [
+                probes_of([Query(QueryKind.MESSAGE, text, 0)])
+                for text in texts[begin : begin + AT_ONCE]
+            ]
+            new = {probe.text: None for each in probes for probe in each if probe.text not in known}
+            vectors = {**known, **await self._vectors.embedded(list(new))}
+            found += await anyio.to_thread.run_sync(hits_of_each, index, probes, vectors)
+        return found
 
     async def _score(
         self,

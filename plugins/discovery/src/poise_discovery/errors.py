@@ -32,3 +32,17 @@ class IndexMissingError(PoiseError):
             f"discovery index {self.index!r} is not in memory and not in the artifact store: "
             f"publish the catalog again"
         )
+
+
+@attrs.define
+class AnnotationsUnusableError(PoiseError):
+    """The file of reviewed annotations is there and can't be understood."""
+
+    path: str
+    problem: str
+
+    def __str__(self) -> str:
+        return (
+            f"the annotations in {self.path!r} can't be used: {self.problem}. Mend the file, or "
+            f"move it away to have its rules asked about anew; until then no model is asked"
+        )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
 from poise.values.catalog import Annotation, CatalogSnapshot
 from poise.values.ids import RuleId, digest
-from poise.values.relationships import RelationKind
+from poise.values.relationships import End, RelationKind
 from poise.values.rules import Rule, RuleKind, WayIn
+from poise_discovery.intentions import subject_of
 
 MOST_PHRASES = 200
 """Of one rule: a topic with a hundred policies is not known better by a thousand phrases."""
@@ -62,7 +63,8 @@ def phrases_of(snapshot: CatalogSnapshot) -> tuple[RulePhrases, ...]:
             for dependent in dependents(snapshot, rule_id):
                 signals.extend(spoken.get(dependent, ()))
         positives = _distinct(signals)
-        negatives = tuple(each for each in _distinct(rule.anti_signals) if each not in positives)
+        misses = _distinct(_anti_signals(rule, snapshot.annotations))
+        negatives = tuple(each for each in misses if each not in positives)
         found.append(
             RulePhrases(
                 rule_id,
@@ -81,7 +83,8 @@ def own_words(rule: Rule) -> tuple[str, ...]:
     for text in (rule.title, rule.when):
         if text:
             texts.append(text)
-            said = as_customer(text)
+            # What the agent is about to speak of comes up when the customer speaks of it.
+            said = as_customer(subject_of(text) or text)
             if said != text:
                 texts.append(said)
     if not rule.when:
@@ -115,7 +118,21 @@ def as_customer(text: str) -> str:
 
 def _signals(rule: Rule, annotations: Mapping[RuleId, Annotation]) -> tuple[str, ...]:
     annotation = annotations.get(rule.id)
-    return (*rule.signals, *(annotation.signals if annotation is not None else ()))
+    proposed = annotation.signals if annotation is not None else ()
+    refused = {folded(text) for text in rule.anti_signals}
+    return (*rule.signals, *(text for text in proposed if folded(text) not in refused))
+
+
+def _anti_signals(rule: Rule, annotations: Mapping[RuleId, Annotation]) -> tuple[str, ...]:
+    annotation = annotations.get(rule.id)
+    proposed = annotation.anti_signals if annotation is not None else ()
+    taken = {folded(text) for text in _signals(rule, annotations)}
+    return (*rule.anti_signals, *(text for text in proposed if folded(text) not in taken))
+
+
+def folded(text: str) -> str:
+    """Return what two phrases have in common that differ in case or blanks only."""
+    return " ".join(text.split()).casefold()
 
 
 def dependents(snapshot: CatalogSnapshot, rule: RuleId) -> Iterable[RuleId]:
@@ -135,11 +152,16 @@ def _relatives(snapshot: CatalogSnapshot, rule: RuleId) -> frozenset[RuleId]:
     found = {*snapshot.needed_by(rule), *snapshot.dependents_of(rule)}
     for relation in snapshot.outgoing.get(rule, ()):
         if relation.kind is RelationKind.ENTAILMENT:
-            found.update(snapshot.members(relation.target))
+            found.update(_rules(snapshot, relation.target))
     for relation in snapshot.incoming.get(rule, ()):
         if relation.kind is RelationKind.ENTAILMENT:
-            found.update(snapshot.members(relation.source))
+            found.update(_rules(snapshot, relation.source))
     return frozenset(found - {rule})
+
+
+def _rules(snapshot: CatalogSnapshot, end: End) -> Iterator[RuleId]:
+    """Yield the rules that an end of a relation stands for."""
+    return (RuleId(each) for each in snapshot.members(end) if each in snapshot.rules)
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

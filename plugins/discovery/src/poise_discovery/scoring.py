@@ -163,6 +163,26 @@ def score(
     )
 
 
+def hits_of_each(
+    index: Index, texts: Sequence[Sequence[Probe]], vectors: Mapping[str, Floats]
+) -> Sequence[tuple[Sighting, ...]]:
+    """Return, for each text, the account of every rule that it brings up, best margin first.
+
+    Args:
+        index: What was trained.
+        texts: What is to be scored of each text; nothing brings nothing up.
+        vectors: The embedder's row of every probe.
+    """
+    found: list[tuple[Sighting, ...]] = []
+    for probes in texts:
+        if not probes:
+            found.append(())
+            continue
+        scored = score(index, probes, np.stack([vectors[probe.text] for probe in probes]))
+        found.append(tuple(scored.sighting(rule) for rule in scored.hits()))
+    return found
+
+
 def _best_of(margins: Floats, chosen: Sequence[int]) -> tuple[NDArray[np.intp], Floats]:
     """Return, by rule, which of the chosen texts did best, and its margin."""
     if len(chosen) == 1:

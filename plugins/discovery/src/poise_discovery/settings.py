@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class DiscoverySettings(BaseModel):
-    """How much discovery lets through, and how long a rule stays without being brought up."""
+    """How much discovery lets through, how long a rule stays, and what is made of rules before."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -36,4 +36,25 @@ class DiscoverySettings(BaseModel):
             "A rule that one message brought up with a probability below this, and that was not "
             "matched, is considered on that turn and does not stay in the working set."
         ),
+    )
+    annotations: str | None = Field(
+        default="poise.annotations.json",
+        min_length=1,
+        description=(
+            "File of what models said about rules, for you to review and to keep with your code; "
+            "a relative path starts at the working directory. `null` keeps none."
+        ),
+    )
+    propose_signals: bool = Field(
+        default=True,
+        description=(
+            "Whether a model, where one serves the route `index.signals`, proposes signals and "
+            "anti-signals for rules that have few."
+        ),
+    )
+    propose_below: int = Field(
+        default=5,
+        ge=1,
+        le=100,
+        description="Rules with fewer signals of their own than this get proposals.",
     )

@@ -57,7 +57,7 @@ class VectorCache:
         report(0, len(waiting))
         for begin in range(0, len(waiting), BATCH):
             batch = waiting[begin : begin + BATCH]
-            found.update(zip(batch, await self._models.embed(batch), strict=True))
+            found.update(await self._embed(batch))
             report(begin + len(batch), len(waiting))
             # A group is kept as soon as it is whole, so a failure later costs less the next time.
             while pending and all(text in found for text in pending[0]):
@@ -65,6 +65,28 @@ class VectorCache:
         for group in pending:
             await self._write(group, embedder, found)
         return found
+
+    async def kept(self, groups: Iterable[Sequence[str]], embedder: str) -> Mapping[str, Floats]:
+        """Return the row of every text of those of `groups` that are kept; asks no model."""
+        found: dict[str, Floats] = {}
+        for group in groups:
+            if group:
+                await self._read(group, embedder, found)
+        return found
+
+    async def embedded(self, texts: Sequence[str]) -> Mapping[str, Floats]:
+        """Return the row of every text, and keep none.
+
+        Raises:
+            ProviderError: The embedder failed.
+        """
+        found: dict[str, Floats] = {}
+        for begin in range(0, len(texts), BATCH):
+            found.update(await self._embed(texts[begin : begin + BATCH]))
+        return found
+
+    async def _embed(self, batch: Sequence[str]) -> Mapping[str, Floats]:
+        return dict(zip(batch, await self._models.embed(batch), strict=True))
 
     async def _read(self, texts: Sequence[str], embedder: str, found: dict[str, Floats]) -> bool:
         try:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from string import ascii_letters
 
 from poise.turn.candidates import Budget
 from poise.turn.context import TurnContext
 from poise.turn.state import Membership
-from poise.values.ids import RuleId
+from poise.values.ids import JourneyId, RuleId
 from poise.values.rules import Rule, Weight
 
-_LETTERS_PER_TOKEN = 4
+_HUNDREDTHS = ((0x800, 60), (0x10000, 100), (0x110000, 250))
+"""Up to a code point, hundredths of a token that a sign takes, plain letters and blanks aside."""
+
+_PLAIN = frozenset(f" {ascii_letters}")
+_PLAIN_HUNDREDTHS = 25
+_SAFETY = 115  # per cent, since vocabularies differ
 
 
 def rules_to_drop(
@@ -18,7 +24,9 @@ def rules_to_drop(
 ) -> tuple[RuleId, ...]:
     """Return the members to drop so that the rest fits `budget`, in the order they go.
 
-    What this turn acts on never goes. What is only passing goes in any case: a rule of less than
+    What this turn acts on never goes, and neither does what is open: rules for whose sake the
+    customer was asked something, what a pending question is about, and rules of which something is
+    owed. What is only passing goes in any case: a rule of less than
     HIGH weight that `stale_after` customer messages have neither brought up nor matched, and one
     that this turn alone has brought up, with a probability below `passing`. Then, until the rest
     fits: the one whose last hit or match is longest ago, on equal terms the one with the smallest
@@ -52,8 +60,8 @@ def rules_to_drop(
         margin = -1e9 if sighting is None else sighting.margin
         return not is_passing(rule), is_heavy(rule), seen[rule], margin, rule
 
-    active = set(turn.resolution.active)
-    leaving = sorted((rule for rule in members if rule not in active), key=rank)
+    stays = {*turn.resolution.active, *(rule for rule in _open(turn) if rule in rules)}
+    leaving = sorted((rule for rule in members if rule not in stays), key=rank)
     sizes = {rule: tokens_of(rules.get(rule)) for rule in members}
     dropped: list[RuleId] = []
     for rule in leaving:
@@ -67,8 +75,30 @@ def rules_to_drop(
 
 
 def tokens_of(rule: Rule | None) -> int:
-    """Return about how many tokens a rule takes in a prompt."""
-    return 0 if rule is None else len(rule.text) // _LETTERS_PER_TOKEN + 1
+    """Return about how many tokens a rule takes in a prompt, and never fewer than the engine says.
+
+    So what fits here fits there.
+    """
+    text = "" if rule is None else rule.text
+    hundredths = sum(
+        _PLAIN_HUNDREDTHS
+        if sign in _PLAIN
+        else next(each for upto, each in _HUNDREDTHS if ord(sign) < upto)
+        for sign in text
+    )
+    return -(-hundredths * _SAFETY // 10_000)
+
+
+def _open(turn: TurnContext) -> Iterator[RuleId]:
+    """Yield the rules that an answer of the customer, or a coming reply, is still to be about."""
+    state = turn.state
+    yield from state.awaiting
+    yield from state.partly
+    for head, asked in state.clarifications.items():
+        yield head
+        for subject, _as_said in asked.options:
+            journey = turn.snapshot.journeys.get(JourneyId(subject))
+            yield from journey.triggers if journey is not None else (RuleId(subject),)
 
 
 def _last_seen(turn: TurnContext, members: Mapping[RuleId, Membership]) -> dict[RuleId, int]:

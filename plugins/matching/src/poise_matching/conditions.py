@@ -30,11 +30,7 @@ class _ConditionMatcher(AskingMatcher):
         return Explained if turn.plan.explain else Short
 
     def _verdict(self, candidate: Candidate, answer: Answer, turn: TurnContext) -> Verdict:
-        missing = [
-            str(part["part"])
-            for part in answer.details.get("parts", ())
-            if part.get("holds") is False
-        ]
+        missing = [str(part) for part in answer.details.get("not_holding", ())]
         if answer.yes and missing:
             told = f"does not hold: {'; '.join(missing)}"
             return verdict_on(candidate, VerdictKind.DOES_NOT, answer, self.name, rationale=told)

@@ -20,20 +20,16 @@ class Short(BaseModel):
     verdict: Word
 
 
-class Part(BaseModel):
-    """One part of a condition."""
-
-    part: str = Field(description="One part of what the question asks, in a few words.")
-    holds: bool = Field(description="Whether the conversation makes this part true.")
-
-
 class Explained(BaseModel):
     """Evidence, then each part of the condition, then the word."""
 
     evidence: str = Field(
         description="What was said that bears on the question, for and against, in a sentence."
     )
-    parts: list[Part] = Field(description="Every part of the condition, each on its own.")
+    holding: list[str] = Field(description="The parts of the condition that hold.")
+    not_holding: list[str] = Field(
+        description="The parts that do not hold, or that nothing was said about."
+    )
     condition: str = Field(description="The question, in your own words.")
     verdict: Word = Field(description="`yes` only if every part holds.")
 
