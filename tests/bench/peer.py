@@ -3,12 +3,13 @@
 Every engine plays the same three turns against the same stub of a model server, whose latency and
 answers are fixed: a rule holds if its marker is in the customer's message. Beside Poise, in the
 same run, the naive floor: all rules in one prompt, without an engine. The peer's figures are those
-that its own run recorded. What is compared here is matching: how many requests judge the rules,
-how many prompt tokens they take, and whether the verdicts are right. Composing, tools and
-procedure are not part of it, so milliseconds of Poise are those of a turn without them.
+that its own run recorded. What is compared is matching: how many requests judge the rules, how
+many prompt tokens they take, whether the verdicts are right. Composing, tools and procedure are
+not part of it yet, so milliseconds of Poise are of a turn without them; those of the others
+compose a reply, and the peer's tokens are of its whole turn, as nothing finer was recorded.
 
-A model that is not asked about a rule can't be right about it, so a run in which Poise leaves out
-more of the true rules than the peer, who has every rule judged, is not shown.
+A model that is not asked about a rule can't be right about it, so a run in which Poise has fewer of
+the true rules judged than the peer, who has every rule judged, is not shown.
 
 The scenarios are outside of this repository: `--peer DIR` says where, else `POISE_BENCH_PEER`,
 else `shared/bench/peer` beside the repository.
@@ -30,111 +31,99 @@ from report import Report
 SIZES = (10, 100, 1000, 10_000)
 LIMIT_REQUESTS = 2
 LIMIT_TOKENS = 5000
-
-VERDICTS = "verdicts: rules that hold, and what became of them"
-ASKED = (
-    f"what matching asks of models, a turn (limits {LIMIT_REQUESTS} and {LIMIT_TOKENS:,}; the "
-    "peer's tokens are of the whole turn)"
-)
-TIMES = (
-    "milliseconds of a turn, `typical` latency model, and those not spent on models (naive and "
-    "peer compose a reply, Poise does not yet)"
-)
-ENGINE = "milliseconds of a turn, models that take no time"
+SPUN_FREE = 115_000
+"""What a free core of the machine of the recorded figures spins in a second."""
 
 
 class Tables:
-    """Puts what was played side by side."""
+    """Puts what was played side by side, a table for each size."""
 
     def __init__(self, report: Report, scenarios: Scenarios) -> None:
         self._report = report
         self._scenarios = scenarios
 
     def add(self, rules: int, ours: Mapping[str, Played], naive: Played) -> None:
-        """Add the rows of one size.
+        """Print the table of one size.
 
         Args:
             rules: How many rules there are.
             ours: What Poise took, by route.
             naive: What it takes without an engine.
         """
-        shown = {route: self._verdicts(rules, route, played) for route, played in ours.items()}
-        for turn, floor in enumerate(naive["typical"]):
-            place = {"rules": rules, "turn": turn + 1}
-            here = {
-                route: played["typical"][turn] for route, played in ours.items() if shown[route]
+        title = (
+            f"{rules:,} rules, a turn (limits: {LIMIT_REQUESTS} requests, {LIMIT_TOKENS:,} tokens)"
+        )
+        recorded = {
+            latency: self._scenarios.recorded(rules, latency) for latency in ("typical", "zero")
+        }
+        shown = {route: _judges_all(played) for route, played in ours.items()}
+        for turn in range(len(naive["typical"])):
+            rows = {
+                f"Poise, {route}": _ours(played, turn)
+                if shown[route]
+                else {**_judged(played, turn), "right": "not shown"}
+                for route, played in ours.items()
             }
-            none = {route: played["zero"][turn] for route, played in ours.items() if shown[route]}
-            name = f"{rules}.{turn + 1}"
-            asked, times = self._asked(here, floor), _times(here, floor)
-            recorded = self._recorded(rules, "typical", turn)
-            if recorded is not None:
-                asked |= {"peer requests": recorded.matching, "peer tokens": recorded.tokens}
-                times |= {"peer": recorded.milliseconds, "peer own": recorded.overhead}
-            self._report.row(ASKED, place | asked, name=f"asked.{name}")
-            self._report.row(TIMES, place | times, name=f"typical.{name}")
-            engine: dict[str, Any] = {
-                route: each.of(lambda run: run.milliseconds) for route, each in none.items()
-            }
-            engine["naive"] = naive["zero"][turn].of(lambda run: run.milliseconds)
-            at_once = self._recorded(rules, "zero", turn)
-            engine["peer"] = at_once.milliseconds if at_once is not None else None
-            self._report.row(ENGINE, place | engine, name=f"zero.{name}")
-
-    def _verdicts(self, rules: int, route: str, played: Played) -> bool:
-        """Add the verdicts of one run; say whether its other figures are to be shown."""
-        judged = [
-            min(each.true_judged, played["zero"][turn].true_judged)
-            for turn, each in enumerate(played["typical"])
-        ]
-        true = [each.true_rules for each in played["typical"]]
-        is_shown = sum(judged) >= sum(true)  # the peer has every rule judged
-        for turn, each in enumerate(played["typical"]):
-            runs = (each, played["zero"][turn])
-            peer = self._recorded(rules, "typical", turn)
-            self._report.row(
-                VERDICTS,
-                {
-                    "rules": rules,
-                    "turn": turn + 1,
-                    "route": route,
-                    "hold": true[turn],
-                    "true rules judged": judged[turn],
-                    "judged in all": each.of(lambda run: len(run.judged)) if is_shown else None,
-                    "right": all(run.right for run in runs) if is_shown else "not shown",
-                    "peer right": peer.right if peer is not None else None,
-                },
-                name=f"verdicts.{rules}.{turn + 1}.{route}",
-            )
-        return is_shown
-
-    def _asked(self, here: Mapping[str, Median], floor: Median) -> dict[str, Any]:
-        row: dict[str, Any] = {}
-        for route in ROUTES:
-            if route in here:
-                requests = here[route].of(lambda run: run.requests)
-                tokens = here[route].of(lambda run: run.tokens)
-                row[f"{route} requests"] = requests
-                row[f"{route} tokens"] = tokens
-                row[f"{route} within"] = requests <= LIMIT_REQUESTS and tokens <= LIMIT_TOKENS
-        row["naive requests"] = floor.of(lambda run: run.requests)
-        row["naive tokens"] = floor.of(lambda run: run.tokens)
-        return row
-
-    def _recorded(self, rules: int, latency: str, turn: int) -> Recorded | None:
-        found = self._scenarios.recorded(rules, latency)
-        return found[turn] if found else None
+            rows["naive floor"] = _told(naive, turn)
+            if recorded["typical"]:
+                at_once = recorded["zero"][turn] if recorded["zero"] else None
+                rows["peer, recorded"] = _theirs(
+                    recorded["typical"][turn], at_once, naive["typical"][turn].true_rules
+                )
+            for who, figures in rows.items():
+                key = who.partition(",")[2].strip() or "naive"
+                row = {"turn": turn + 1, "who": who, **figures}
+                self._report.row(title, row, name=f"{rules}.{turn + 1}.{key}")
+        self._report.show()
 
 
-def _times(here: Mapping[str, Median], floor: Median) -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    for route, each in here.items():
-        row[route] = each.of(lambda run: run.milliseconds)
-        row[f"{route} own"] = each.of(lambda run: run.overhead)
-        row[f"{route} output tokens"] = each.of(lambda run: run.output)
-    row["naive"] = floor.of(lambda run: run.milliseconds)
-    row["naive own"] = floor.of(lambda run: run.overhead)
-    return row
+def _judges_all(played: Played) -> bool:
+    return all(each.true_judged == each.true_rules for turns in played.values() for each in turns)
+
+
+def _judged(played: Played, turn: int) -> dict[str, Any]:
+    runs: Sequence[Median] = [turns[turn] for turns in played.values()]
+    return {
+        "rules that hold": runs[0].true_rules,
+        "of them judged": min(each.true_judged for each in runs),
+    }
+
+
+def _told(played: Played, turn: int) -> dict[str, Any]:
+    typical, at_once = played["typical"][turn], played["zero"][turn]
+    return {
+        **_judged(played, turn),
+        "judged in all": typical.of(lambda run: len(run.judged)),
+        "right": typical.right and at_once.right,
+        "requests": typical.of(lambda run: run.requests),
+        "prompt tokens": typical.of(lambda run: run.tokens),
+        "written": typical.of(lambda run: run.output),
+        "ms": typical.of(lambda run: run.milliseconds),
+        "beside models": typical.of(lambda run: run.overhead),
+        "ms, instant models": at_once.of(lambda run: run.milliseconds),
+        "cpu ms": at_once.of(lambda run: run.cpu),
+    }
+
+
+def _ours(played: Played, turn: int) -> dict[str, Any]:
+    told = _told(played, turn)
+    fits = told["requests"] <= LIMIT_REQUESTS and told["prompt tokens"] <= LIMIT_TOKENS
+    return {**told, "within": fits}
+
+
+def _theirs(typical: Recorded, at_once: Recorded | None, holding: int) -> dict[str, Any]:
+    return {
+        "rules that hold": holding,
+        "of them judged": holding,
+        "right": typical.right,
+        "requests": typical.matching,
+        "prompt tokens": typical.tokens,
+        "written": typical.written,
+        "ms": typical.milliseconds,
+        "beside models": typical.overhead,
+        "ms, instant models": at_once.milliseconds if at_once else None,
+        "cpu ms": at_once.cpu if at_once else None,
+    }
 
 
 async def main(folder: Path, sizes: Sequence[int], runs: int, json_file: Path | None) -> None:
@@ -150,14 +139,16 @@ async def main(folder: Path, sizes: Sequence[int], runs: int, json_file: Path | 
                 player = PoisePlayer(scenarios, stub, scenario)
                 ours = {route: await player.play(model, runs) for route, model in ROUTES.items()}
                 naive = NaivePlayer(scenarios, stub, scenario).play(runs)
-                tables.add(rules, ours, naive)
                 exact &= all(each.runs[0].exact for each in naive["typical"])
-                print(
-                    f"{rules:,} rules played; indexed in {player.index_seconds:.1f} s", flush=True
-                )
+                tables.add(rules, ours, naive)
+                print(f"  indexed in {player.index_seconds:.1f} s", flush=True)
+        spun = scenarios.module("harness").spin()
     report.finish(json_file)
-    counted = "exact" if exact else "counted as four characters each: no vocabulary is installed"
-    print(f"\nTokens are {counted}. The peer's are exact.")
+    print(
+        "\nTokens are "
+        + ("exact." if exact else "characters by four: install bpe-openai for exact ones.")
+        + f" A core spins {spun:,} times a second now; free, that of the peer's runs {SPUN_FREE:,}."
+    )
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ class Turn:
         output: Tokens that they wrote.
         milliseconds: From the message to the end of the turn.
         overhead: Of them, those not spent waiting for models.
+        cpu: Milliseconds of processor time in that while, of all threads.
         expected: The rules that hold.
         judged: The rules that a model was asked about.
         matched: The rules found to hold.
@@ -57,6 +58,7 @@ class Turn:
     output: int
     milliseconds: float
     overhead: float
+    cpu: float
     expected: frozenset[str]
     judged: frozenset[str]
     matched: frozenset[str]
@@ -212,9 +214,11 @@ class PoisePlayer:
     ) -> Turn:
         self._stub.clear()
         message = self._harness.fresh(turn["message"])
+        worked = time.process_time()
         began = time.time()
         reply = await session.say(message)
         ended = time.time()
+        worked = time.process_time() - worked
         await anyio.to_thread.run_sync(self._stub.idle, _QUIET)
         log = self._stub.log()
         if reply.ledger is None or not reply.messages:
@@ -231,6 +235,7 @@ class PoisePlayer:
             output=told["output_tokens"],
             milliseconds=spent,
             overhead=spent - told["critical_llm_ms"],
+            cpu=worked * 1000,
             expected=frozenset(turn["rules"]),
             judged=frozenset(names[each.subject] for each in rules if each.judged_by),
             matched=frozenset(names[each.subject] for each in rules if each.fate == "matched"),
@@ -277,6 +282,7 @@ class NaivePlayer:
             output=sum(each["output_tokens"] for each in judging),
             milliseconds=told["reply_ms"],
             overhead=told["overhead_ms"],
+            cpu=told["engine_cpu_ms"],
             expected=frozenset(turn["rules"]),
             judged=frozenset(each["id"] for each in self._scenario["rules"]),
             matched=frozenset(told["matched"]),

@@ -37,16 +37,20 @@ class Recorded:
         requests: Requests to models, of the whole turn.
         matching: Those of them that judged rules.
         tokens: Prompt tokens of the whole turn; they are not recorded by request.
+        written: Tokens that the models wrote.
         milliseconds: Up to the reply.
         overhead: Of them, those not spent waiting for models.
+        cpu: Milliseconds of processor time in that while.
         right: Whether its matched rules were the expected ones.
     """
 
     requests: int
     matching: int
     tokens: int
+    written: int
     milliseconds: float
     overhead: float
+    cpu: float
     right: bool
 
 
@@ -105,7 +109,9 @@ def _recorded(turn: Mapping[str, Any]) -> Recorded:
         requests=int(turn["llm_requests"]),
         matching=sum(matching),
         tokens=int(turn["prompt_tokens"]),
+        written=int(turn["output_tokens"]),
         milliseconds=turn["reply_ms"],
         overhead=turn["overhead_ms"],
+        cpu=turn["engine_cpu_ms"],
         right=bool(turn["correct"]) and not turn["errors"],
     )

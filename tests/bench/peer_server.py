@@ -37,9 +37,9 @@ class Vocabulary:
         self._encoding = get_encoding("o200k_base")
 
     def encode(self, text: str, **_said: object) -> list[int]:
-        """Return the tokens of a text, line by line: it takes no text as long as the naive prompt.
+        """Return the tokens of a text, line by line, since it takes no text as long as some here.
 
-        No token goes on after a line break into a line that begins with a sign, so the sum is exact.
+        No token runs over a break before a line that begins with a sign, so the sum is exact.
         """
         return [
             token for line in _LINES.findall(text) for token in self._encoding.encode_ordinary(line)

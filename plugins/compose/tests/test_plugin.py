@@ -1,19 +1,14 @@
-"""What the distribution offers, its settings, and what it finds doubtful."""
+"""What the distribution offers, and its settings."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-import attrs
 import pytest
 from pydantic import ValidationError
 
 from poise import Composer, Offers, Sections, TermFinder
-from poise.hooks.findings import Severity
-from poise.testing.composition import canned
-from poise.testing.turns import AGENT, catalog_of
-from poise.values.agents import CompositionMode
 from poise_compose import CannedComposer, ComposeSettings, LexicalTermFinder, plugin
 
 
@@ -64,18 +59,3 @@ def test_importing_the_plugin_loads_neither_numpy_nor_the_template_language():
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ValidationError):
         ComposeSettings(**wrong)
-
-
-def test_lint_names_templates_that_are_never_said():
-    strict = attrs.evolve(AGENT, composition_mode=CompositionMode.CANNED_STRICT)
-    bad = canned("{% for x in y %}{{ x }}{% endfor %}")
-    free = canned("In {generic.city} we ship for free.")
-
-    findings = plugin.poise_lint(catalog_of(canned_responses=[bad, free, canned("Fine {x}.")]))
-    empty = plugin.poise_lint(catalog_of(agent=strict))
-
-    assert [(each.check, each.subject, each.severity) for each in findings] == [
-        ("compose.template", bad.id, Severity.ERROR),
-        ("compose.generic_field", free.id, Severity.NOTE),
-    ]
-    assert [each.check for each in empty] == ["compose.no_replies"]

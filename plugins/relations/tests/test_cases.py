@@ -1,4 +1,4 @@
-"""The reference cases on relations, B-012 to B-018, but for the one that needs journeys (B-017)."""
+"""The reference cases on relations, B-012 to B-018."""
 
 from itertools import pairwise
 from random import Random
@@ -7,10 +7,10 @@ import pytest
 
 from poise.errors import InvalidValueError
 from poise.testing.strategies import reordered
-from poise.testing.turns import catalog_of, policy
-from poise.turn.fates import Fate, ResolutionRequest
+from poise.testing.turns import catalog_of, journey, node, policy
+from poise.turn.fates import Fate, Outcome, ResolutionRequest
 from poise.turn.verdicts import Verdict, VerdictKind
-from poise.values.ids import RuleId, TagId
+from poise.values.ids import RuleId, Subject, TagId
 from poise.values.relationships import DependencyMode, Relation, RelationKind, all_of, any_of
 from poise.values.rules import Rule
 from poise_relations import WellFoundedResolver
@@ -23,7 +23,7 @@ def asked(rules: list[Rule], relations: list[Relation], *applying: Rule, **more:
     return ResolutionRequest(catalog_of(rules, relations), verdicts, **more)
 
 
-def active(request: ResolutionRequest) -> set[RuleId]:
+def active(request: ResolutionRequest) -> set[Subject]:
     return set(WellFoundedResolver().resolve(request).active)
 
 
@@ -119,6 +119,39 @@ def test_two_groups_of_alternatives_must_both_be_met():
 
     assert half.fate_of(x.id) is Fate.UNMET_DEPENDENCY_ANY
     assert whole == {x.id, g1.id, h.id}
+
+
+def test_a_dropped_journey_drops_its_steps_and_its_scoped_rules_in_the_same_pass():
+    """B-017."""
+    triggers = [policy("wants J1"), policy("wants J2")]
+    first, second = (
+        journey(name, triggers=[trigger.id], nodes=[node(f"step of {name}")])
+        for name, trigger in zip(("J1", "J2"), triggers, strict=True)
+    )
+    scoped = policy("g")
+    steps = first.nodes[0].id, second.nodes[0].id
+    snapshot = catalog_of(
+        [*triggers, scoped],
+        [
+            Relation(PRIORITY, first.id, second.id),
+            Relation(DEPENDENCY, scoped.id, second.id, mode=DependencyMode.THIS_TURN),
+        ],
+        journeys=[first, second],
+    )
+    verdicts = {
+        rule.id: Verdict(rule.id, VerdictKind.APPLIES, "test") for rule in (*triggers, scoped)
+    }
+
+    resolution = WellFoundedResolver().resolve(
+        ResolutionRequest(snapshot, verdicts, nodes=frozenset(steps))
+    )
+
+    assert set(resolution.active) == {*(rule.id for rule in triggers), first.id, steps[0]}
+    assert resolution.outcomes[steps[1]] == Outcome(
+        steps[1], Fate.OUTRANKED, (second.id,), "journey"
+    )
+    assert resolution.outcomes[scoped.id].causes == (second.id,)
+    assert resolution.outcomes[second.id].causes == (first.id,)
 
 
 def test_a_lower_rank_matters_only_while_the_higher_rule_is_active():

@@ -17,6 +17,8 @@ from poise.values.rules import ALWAYS, Rule, RuleKind, Weight
 BYPASS_LIMIT = 20
 """More rules than this that every turn considers are worth a finding."""
 
+_COMPARED = 50  # rules of one condition that a further one is held against
+
 CHECKS: Mapping[str, str] = {
     "catalog.invalid": "Something is declared that can't be",
     "catalog.bypass": "Many rules cost every turn",
@@ -108,10 +110,10 @@ def _alike(catalog: CatalogSnapshot) -> Iterator[Finding]:
     groups: dict[str, list[Rule]] = defaultdict(list)
     for rule in catalog.rules.values():
         if rule.enabled and rule.matcher is None and rule.when is not None:
-            groups[plain(rule.when)].append(rule)
+            groups[plain(rule.when) or rule.when].append(rule)
     for rules in groups.values():
         for at, rule in enumerate(rules[1:], start=1):
-            yield from _about_pair(rule, rules[:at], catalog)
+            yield from _about_pair(rule, rules[: min(at, _COMPARED)], catalog)
 
 
 def _about_pair(rule: Rule, earlier: Sequence[Rule], catalog: CatalogSnapshot) -> Iterator[Finding]:

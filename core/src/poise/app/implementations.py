@@ -95,6 +95,7 @@ def _check(
         )
     awaited = inspect.iscoroutinefunction(specified)
     if awaited and not inspect.iscoroutinefunction(function):
-        raise HookError(hook, plugin, "is a turn hook: write `async def`")
+        kind = "a turn hook" if hook.startswith("on_") else "awaited"
+        raise HookError(hook, plugin, f"is {kind}: write `async def`")
     if not awaited and inspect.iscoroutinefunction(function):
         raise HookError(hook, plugin, "is a start-up hook: write `def`, without `async`")

@@ -25,7 +25,14 @@ FORMATS = ("text", "json", "sarif")
 
 @click.command()
 @click.argument("program", metavar="FILE|MODULE")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="How the report is written.",
+)
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),

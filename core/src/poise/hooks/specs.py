@@ -58,6 +58,9 @@ def poise_lint(catalog: CatalogSnapshot) -> Sequence[Finding]:
     raise NotImplementedError
 
 
+# -- on request: `poise lint` --
+
+
 @hookspec
 async def poise_examine(examination: Examination) -> Sequence[Finding]:
     """Return what is doubtful about a catalog and takes its time to find; for `poise lint` alone.

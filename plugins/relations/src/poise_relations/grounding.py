@@ -18,9 +18,10 @@ from poise.turn.fates import ResolutionRequest
 from poise.values.ids import RuleId, Subject
 from poise.values.relationships import End, Relation, RelationKind, TagEnd
 from poise_relations.crowds import Crowds, Holding
+from poise_relations.gathering import can_be_implied, may_imply
 from poise_relations.needs import Needs
 from poise_relations.network import ALWAYS, NEVER, Network
-from poise_relations.parties import Edge, Party, can_be_implied, may_imply
+from poise_relations.parties import Edge, Party
 
 _ACTING = frozenset({RelationKind.PRIORITY, RelationKind.EXCLUSION, RelationKind.ENTAILMENT})
 
@@ -75,23 +76,31 @@ class _Grounding:
                 yield relation
 
     def _act(self, relation: Relation) -> None:
-        source, kind = relation.source, relation.kind
-        edge = self._edge(source)
+        edge = self._edge(relation.source)
         for party in self._in_view(relation.target):
-            if source == party.id:
+            if relation.source == party.id:
                 continue
-            if kind is RelationKind.ENTAILMENT:
-                if can_be_implied(party, self._request):
-                    allowed = may_imply(relation, party, self._request)
-                    (party.implied_by if allowed else party.hushed_by).append(edge)
-                continue
-            acting = edge
-            if isinstance(source, TagEnd) and source.tag in party.tags:
-                # What a subject itself contributes to a tag never turns against it.
-                crowd = self._crowds.behind(source, Holding.ACTING)
-                acting = Edge(edge.sources, crowd.without(party.id))
-            is_exclusion = kind is RelationKind.EXCLUSION
-            (party.excluded_by if is_exclusion else party.outranked_by).append(acting)
+            if relation.kind is RelationKind.ENTAILMENT:
+                self._imply(relation, edge, party)
+            else:
+                self._turn_against(relation, edge, party)
+
+    def _imply(self, relation: Relation, edge: Edge, party: Party) -> None:
+        source = relation.source
+        if isinstance(source, TagEnd) and source.every and source.tag in party.tags:
+            return  # where all carriers imply it, it would have to be there already
+        if can_be_implied(party, self._request):
+            allowed = may_imply(relation, party, self._request)
+            (party.implied_by if allowed else party.hushed_by).append(edge)
+
+    def _turn_against(self, relation: Relation, edge: Edge, party: Party) -> None:
+        source = relation.source
+        if isinstance(source, TagEnd) and source.tag in party.tags:
+            # What a subject itself contributes to a tag never turns against it.
+            crowd = self._crowds.behind(source, Holding.ACTING)
+            edge = Edge(edge.sources, crowd.without(party.id))
+        is_exclusion = relation.kind is RelationKind.EXCLUSION
+        (party.excluded_by if is_exclusion else party.outranked_by).append(edge)
 
     def _in_view(self, end: End) -> Iterable[Party]:
         if isinstance(end, TagEnd):

@@ -46,30 +46,6 @@ class Network:
             return found[0]
         return self._add(found, every=True)
 
-    def others(self, gates: Sequence[int], *, every: bool) -> Sequence[int]:
-        """Return, for each of two or more gates, one for all the rest: true when one, or all, are.
-
-        What comes before a gate and what comes after it are gathered once, from either end, so the
-        network grows by three gates for each, not by one for each pair.
-        """
-        before, after = self._gathered(gates, every=every), self._gathered(gates[::-1], every=every)
-        last = len(gates) - 1
-        return [
-            after[last - 1]
-            if place == 0
-            else before[last - 1]
-            if place == last
-            else self._add((before[place - 1], after[last - place - 1]), every=every)
-            for place in range(len(gates))
-        ]
-
-    def _gathered(self, gates: Sequence[int], *, every: bool) -> Sequence[int]:
-        """Return, for each but the last gate, one for it and all before it."""
-        found = [gates[0]]
-        for gate in gates[1:-1]:
-            found.append(self._add((found[-1], gate), every=every))
-        return found
-
     def reserve(self) -> int:
         """Return a gate whose inputs are given later, so that gates can feed each other."""
         return self._add((), every=True)
