@@ -21,7 +21,7 @@ TEST_TOOLS = (
     "import-linter",
     "mypy",
 )
-BENCHES = ("discovery", "decide", "multilingual", "turn", "resolver", "provider", "footprint")
+BENCHES = ("discovery", "decide", "multilingual", "turn", "resolver", "provider", "footprint", "peer")
 
 nox.options.sessions = ["lint", "isolation", "isolated", "types_and_docs", "tests"]
 nox.options.reuse_existing_virtualenvs = True

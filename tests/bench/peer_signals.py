@@ -2,9 +2,9 @@
 
 Nothing but a marker ties a neutral rule to the turn that it holds on: rule and message speak of
 different things. A judge that is shown every rule finds the marker; whoever discovers rules by
-meaning can't. So rules that hold on a turn have some of their signals in that turn's wording,
-other words for what it says and never the message itself, and no marker; the rest of them, and
-all signals of other rules, come from the rule's own condition.
+meaning can't. So rules that hold on a turn have five of their signals in that turn's wording, each
+rule other ones, none of them the whole message or with a marker in it. The rest of theirs, and all
+signals of other rules, come from the rule's own condition.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from types import ModuleType
 from typing import Any
 
 SIGNALS = 10
-IN_TURNS_WORDING = 4
+OWN = 2
+"""Signals at the least that are about the rule's condition, where it holds on several turns."""
 
 # By words that only one of the situations has; {it} is "my refund", {how} is "over the phone".
 _SITUATIONS: Mapping[str, Sequence[str]] = {
@@ -117,41 +118,63 @@ _SITUATIONS: Mapping[str, Sequence[str]] = {
     ),
 }
 
-# By the turn's place: what its message says, in other words. Rules that hold together take turns.
-_TURNS: Sequence[Sequence[str]] = (
+# By the turn's place, then by the place of a rule among those that hold: what the message says, in
+# its own and in other words; what is nearest to it comes first.
+_TURNS: Sequence[Sequence[Sequence[str]]] = (
     (
-        "my order was meant to be here on Monday and it is not",
-        "I am asking about my order, it was due on Monday",
-        "hello, my order has not come, it should have been here on Monday",
-        "the order that was meant to come on Monday is not here",
-        "asking about an order that was to arrive on Monday",
-        "my order should be here since Monday and is still not",
-        "hello, it is about my order, Monday has passed and it is not here",
-        "it was meant to be here on Monday",
-        "I ask about my order, which was promised for Monday",
-        "where is my order? it was meant to be here on Monday",
-        "hello, I have a question about my order, it is not here yet",
-        "an order of mine was to be here on Monday, it is not",
+        (
+            "I am asking about my order, which was meant to be here on Monday",
+            "my order was meant to be here on Monday and it is not",
+            "the order that was meant to come on Monday is not here",
+            "I am asking about my order, it was due on Monday",
+            "hello, my order has not come, it should have been here on Monday",
+        ),
+        (
+            "hello, I am asking about an order that was meant to be here on Monday",
+            "it was meant to be here on Monday and is not",
+            "asking about an order that was to arrive on Monday",
+            "my order should be here since Monday and is still not",
+            "hello, it is about my order, Monday has passed and it is not here",
+        ),
+        (
+            "I ask about my order, which was meant to be here on Monday",
+            "where is my order? it was meant to be here on Monday",
+            "my order was promised for Monday and is not here",
+            "hello, I have a question about my order, it is not here yet",
+            "an order of mine was to be here on Monday, it is not",
+        ),
     ),
     (
-        "if it does come I would rather send it back",
-        "what do I have to do to send it back?",
-        "right, I would rather send it back if it comes",
-        "I would like to send it back when it does come, how do I do that?",
-        "if it comes after all, what must I do to send it back?",
-        "I would rather return it if it does come",
-        "right, and how would I send it back?",
-        "I do not want it any more if it does come, what do I have to do?",
+        (
+            "if it does come I would rather send it back",
+            "what do I have to do to send it back?",
+            "right, I would rather send it back if it comes",
+            "I would like to send it back when it does come, how do I do that?",
+            "how do I return it if it does come?",
+        ),
+        (
+            "I would rather send it back, what do I have to do?",
+            "if it comes after all, what must I do to send it back?",
+            "I would rather return it if it does come",
+            "right, and how would I send it back?",
+            "I do not want it any more if it does come, what do I have to do?",
+        ),
     ),
     (
-        "can I still get my money back for the blue lamp?",
-        "it is the blue lamp from my order, I want my money back",
-        "the blue lamp, can I still get money back for it?",
-        "do I get my money back for the lamp from this order?",
-        "is it still possible to get my money back for the lamp?",
-        "it is the lamp from that order, can I have my money back?",
-        "can I get back what I paid for the blue lamp from the order?",
-        "money back for the blue lamp, is that still possible?",
+        (
+            "can I still get my money back for it?",
+            "it is the blue lamp from my order, I want my money back",
+            "the blue lamp, can I still get money back for it?",
+            "do I get my money back for the lamp from this order?",
+            "it is about the blue lamp from the order",
+        ),
+        (
+            "can I still get my money back for the blue lamp?",
+            "it is the blue lamp from that order, can I have my money back?",
+            "is it still possible to get my money back for the lamp?",
+            "can I get back what I paid for the blue lamp from the order?",
+            "money back for the blue lamp, is that still possible?",
+        ),
     ),
 )
 
@@ -168,8 +191,7 @@ class Signals:
         self._turns: dict[str, list[str]] = {}
         for place, turn in enumerate(scenario["turns"]):
             for number, rule in enumerate(turn["rules"]):
-                wording = _TURNS[place][number * IN_TURNS_WORDING :][:IN_TURNS_WORDING]
-                self._turns.setdefault(rule, []).extend(wording)
+                self._turns.setdefault(rule, []).extend(_TURNS[place][number])
         subjects = sorted(words.SUBJECTS, key=len, reverse=True)
         self._subject = re.compile("|".join(rf"\b{re.escape(each)}\b" for each in subjects))
         self._channels = tuple(words.CHANNELS)
@@ -177,7 +199,7 @@ class Signals:
     def of(self, rule: Mapping[str, Any]) -> list[str]:
         """Return ten signals of a rule."""
         condition = rule["condition"]
-        in_wording = self._turns.get(rule["id"], [])[: SIGNALS - 1]
+        in_wording = self._turns.get(rule["id"], [])[: SIGNALS - OWN]
         subject = self._subject.search(condition)
         written = next((each for words, each in _SITUATIONS.items() if words in condition), None)
         if subject is None or written is None:

@@ -36,6 +36,7 @@ MOSTLY = 0.8
 
 _BATCH = 64  # texts that are embedded at once
 _ROWS = 512  # rows that are compared with all others at once
+_COMPARED = 50  # near conditions that one is held against
 _QUOTED = 3  # signals that one message names
 
 
@@ -150,7 +151,7 @@ async def _alike(
 
 
 def near_pairs(rows: Floats) -> Mapping[int, Sequence[int]]:
-    """Return, for each row that is near to earlier ones, those, the nearest first."""
+    """Return, for each row that is near to earlier ones, the nearest of those, nearest first."""
     found: dict[int, Sequence[int]] = {}
     with one_thread():
         for begin in range(0, len(rows), _ROWS):
@@ -159,7 +160,8 @@ def near_pairs(rows: Floats) -> Mapping[int, Sequence[int]]:
                 at = begin + offset
                 near = np.flatnonzero(line[:at] >= ALIKE)
                 if near.size:
-                    found[at] = near[np.argsort(-line[near], kind="stable")].tolist()
+                    nearest = near[np.argsort(-line[near], kind="stable")]
+                    found[at] = nearest[:_COMPARED].tolist()
     return found
 
 

@@ -9,6 +9,8 @@ from poise.values.ids import RuleId, Subject
 from poise.values.relationships import RelationKind
 from poise.values.rules import Rule
 
+_KEPT = 512  # topics in memory: in a catalog of long chains each may be as large as the catalog
+
 
 class Kinship:
     """Says of two rules of one catalog whether they are near relatives, or told apart.
@@ -19,7 +21,7 @@ class Kinship:
 
     def __init__(self, catalog: CatalogSnapshot) -> None:
         self.catalog = catalog
-        self._topics = lru_cache(maxsize=None)(self._topics_of)
+        self._topics = lru_cache(maxsize=_KEPT)(self._topics_of)
 
     def is_near(self, first: RuleId, second: RuleId) -> bool:
         """Say whether what brings one up may well bring up the other.

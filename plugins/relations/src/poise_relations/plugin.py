@@ -1,4 +1,4 @@
-"""What this distribution offers: the default resolver, and checks of relations."""
+"""What this distribution offers: two resolvers, and checks of relations."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 @hookimpl
 def poise_provide(offers: Offers) -> None:
     offers.add(Resolver, "default", "poise_relations.resolver:WellFoundedResolver", default=True)
+    offers.add(Resolver, "parlant3", "poise_relations.parlant3:Parlant3Resolver")
 
 
 @hookimpl
