@@ -21,7 +21,16 @@ TEST_TOOLS = (
     "import-linter",
     "mypy",
 )
-BENCHES = ("discovery", "decide", "multilingual", "turn", "resolver", "provider", "footprint", "peer")
+BENCHES = (
+    "discovery",
+    "decide",
+    "multilingual",
+    "turn",
+    "resolver",
+    "provider",
+    "footprint",
+    "peer",
+)
 
 nox.options.sessions = ["lint", "isolation", "isolated", "types_and_docs", "tests"]
 nox.options.reuse_existing_virtualenvs = True

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from peer_play import ROUTES, Median, NaivePlayer, Played, PoisePlayer, served
+from peer_figures import Played, Repeated
+from peer_play import ROUTES, NaivePlayer, PoisePlayer, served
 from peer_scenarios import VARIABLE, Recorded, Scenarios, default_folder
 from report import Report
 
@@ -82,7 +83,7 @@ def _judges_all(played: Played) -> bool:
 
 
 def _judged(played: Played, turn: int) -> dict[str, Any]:
-    runs: Sequence[Median] = [turns[turn] for turns in played.values()]
+    runs: Sequence[Repeated] = [turns[turn] for turns in played.values()]
     return {
         "rules that hold": runs[0].true_rules,
         "of them judged": min(each.true_judged for each in runs),
@@ -93,11 +94,11 @@ def _told(played: Played, turn: int) -> dict[str, Any]:
     typical, at_once = played["typical"][turn], played["zero"][turn]
     return {
         **_judged(played, turn),
-        "judged in all": typical.of(lambda run: len(run.judged)),
+        "judged in all": typical.most(lambda run: len(run.judged)),
         "right": typical.right and at_once.right,
-        "requests": typical.of(lambda run: run.requests),
-        "prompt tokens": typical.of(lambda run: run.tokens),
-        "written": typical.of(lambda run: run.output),
+        "requests": typical.most(lambda run: run.requests),
+        "prompt tokens": typical.most(lambda run: run.tokens),
+        "written": typical.most(lambda run: run.output),
         "ms": typical.of(lambda run: run.milliseconds),
         "beside models": typical.of(lambda run: run.overhead),
         "ms, instant models": at_once.of(lambda run: run.milliseconds),

@@ -5,20 +5,19 @@ Both ways use the stub one after the other, and are measured from its log by the
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import anyio
-import attrs
 import httpx2
 import peer_server
+from peer_figures import Played, Repeated, Turn
 from peer_scenarios import Scenarios
 from peer_signals import Signals
 
@@ -34,75 +33,6 @@ ROUTES: Mapping[str, str] = {
 """By how verdicts are asked for: a model whose card says that it is asked so."""
 
 _QUIET = 0.1  # seconds without a request after which a turn has asked all that it will
-
-
-@attrs.frozen
-class Turn:
-    """What one turn took, once.
-
-    Attributes:
-        requests: Requests that judge rules.
-        tokens: Prompt tokens of them.
-        output: Tokens that they wrote.
-        milliseconds: From the message to the end of the turn.
-        overhead: Of them, those not spent waiting for models.
-        cpu: Milliseconds of processor time in that while, of all threads.
-        expected: The rules that hold.
-        judged: The rules that a model was asked about.
-        matched: The rules found to hold.
-        exact: Whether tokens were counted by a vocabulary, not by characters.
-    """
-
-    requests: int
-    tokens: int
-    output: int
-    milliseconds: float
-    overhead: float
-    cpu: float
-    expected: frozenset[str]
-    judged: frozenset[str]
-    matched: frozenset[str]
-    exact: bool
-
-    @property
-    def right(self) -> bool:
-        """Whether what was matched is what holds, no more and no less."""
-        return self.matched == self.expected
-
-    @property
-    def missed(self) -> frozenset[str]:
-        """Rules that hold and that no model was asked about."""
-        return self.expected - self.judged
-
-
-@attrs.frozen
-class Median:
-    """The same turn, several times over."""
-
-    runs: Sequence[Turn]
-
-    def of(self, read: Callable[[Turn], float]) -> float:
-        """Return the median of a figure."""
-        return statistics.median(read(each) for each in self.runs)
-
-    @property
-    def right(self) -> bool:
-        """Whether every run's verdicts were right."""
-        return all(each.right for each in self.runs)
-
-    @property
-    def true_judged(self) -> int:
-        """How many of the rules that hold were judged, in the worst run."""
-        return min(len(each.expected & each.judged) for each in self.runs)
-
-    @property
-    def true_rules(self) -> int:
-        """How many rules hold."""
-        return len(self.runs[0].expected)
-
-
-Played = Mapping[str, Sequence[Median]]
-"""The medians of a scenario's turns, by latency."""
 
 
 @contextmanager
@@ -172,11 +102,11 @@ class PoisePlayer:
             self.index_seconds = max(self.index_seconds, time.perf_counter() - started)
             self._stub.latency("zero")
             await self._conversation(app, agent, names)
-            played: dict[str, Sequence[Median]] = {}
+            played: dict[str, Sequence[Repeated]] = {}
             for latency in LATENCIES:
                 self._stub.latency(latency)
                 told = [await self._conversation(app, agent, names) for _ in range(runs)]
-                played[latency] = [Median(turns) for turns in zip(*told, strict=True)]
+                played[latency] = [Repeated(turns) for turns in zip(*told, strict=True)]
         return played
 
     async def _declared(self, app: poise.Application) -> tuple[poise.Agent, Mapping[str, str]]:
@@ -259,12 +189,12 @@ class NaivePlayer:
 
     def play(self, runs: int) -> Played:
         """Return what the turns took, by latency, of `runs` conversations each."""
-        played: dict[str, Sequence[Median]] = {}
+        played: dict[str, Sequence[Repeated]] = {}
         with httpx2.Client(base_url=self._stub.url, timeout=120) as client:
             for latency in LATENCIES:
                 self._stub.latency(latency)
                 told = [self._conversation(client) for _ in range(runs)]
-                played[latency] = [Median(turns) for turns in zip(*told, strict=True)]
+                played[latency] = [Repeated(turns) for turns in zip(*told, strict=True)]
         return played
 
     def _conversation(self, client: httpx2.Client) -> Sequence[Turn]:

@@ -71,14 +71,21 @@ class Scenarios:
             )
         self.folder = folder.resolve()
         self._made = made
-        # Its scripts import each other by bare name, and ask for a client that is here under its
-        # newer name. Ours come first: `report` is a module of both.
+        # Its scripts import each other by bare name. Ours come first: `report` is one of both.
         sys.path.append(str(self.folder))
-        sys.modules.setdefault("httpx", httpx2)
 
     def module(self, name: str) -> ModuleType:
         """Return one of the folder's own modules."""
-        found = importlib.import_module(name)
+        # They ask for a client that is here under its newer name. It is lent to them alone: what
+        # is measured runs in this process, too.
+        kept = sys.modules.get("httpx")
+        sys.modules["httpx"] = httpx2
+        try:
+            found = importlib.import_module(name)
+        finally:
+            del sys.modules["httpx"]
+            if kept is not None:
+                sys.modules["httpx"] = kept
         if found.__file__ is None or Path(found.__file__).parent != self.folder:
             raise SystemExit(
                 f"the module {name!r} is {found.__file__}, not the one of the scenarios"

@@ -32,9 +32,8 @@ class Vocabulary:
     """The vocabulary that the recorded figures were counted with, from another package."""
 
     def __init__(self) -> None:
-        from bpe_openai import get_encoding
-
-        self._encoding = get_encoding("o200k_base")
+        # Not every environment has it, and type checkers need not know.
+        self._encoding: Any = importlib.import_module("bpe_openai").get_encoding("o200k_base")
 
     def encode(self, text: str, **_said: object) -> list[int]:
         """Return the tokens of a text, line by line, since it takes no text as long as some here.
@@ -56,11 +55,11 @@ class Stub:
     """The stub's application, with one endpoint more.
 
     Args:
-        stub: Its module.
-        oracle: Answers first.
+        stub: Its module, of which one name is replaced.
+        oracle: Our module: what it offers answers first.
     """
 
-    def __init__(self, stub: ModuleType, oracle: ModuleType) -> None:
+    def __init__(self, stub: Any, oracle: ModuleType) -> None:
         self._stub = stub
         self._oracle = oracle
         stub.ST.oracles.insert(0, oracle.PoiseOracle())

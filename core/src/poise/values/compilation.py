@@ -57,7 +57,7 @@ def compile_catalog(
     _check_relations(edges, names, tools_by_id)
 
     carried = _carriers(by_id.values(), journeys_by_id.values())
-    outgoing, incoming = _adjacency(edges, carried)
+    outgoing, incoming = adjacency(edges, carried)
     _refuse_cycles(names, edges, carried)
     triggered = _grouped(
         (trigger, journey.id) for journey in journeys_by_id.values() for trigger in journey.triggers
@@ -197,9 +197,10 @@ def _check_relations(
                 )
 
 
-def _adjacency(
+def adjacency(
     relations: Sequence[Relation], carriers: Mapping[TagId, Sequence[Subject]]
 ) -> tuple[Mapping[Subject, tuple[Relation, ...]], Mapping[Subject, tuple[Relation, ...]]]:
+    """Return the relations by what they lead from and by what they lead to, tags spelt out."""
     return (
         _grouped((each, edge) for edge in relations for each in _members(edge.source, carriers)),
         _grouped(
