@@ -15,6 +15,7 @@ _PART = re.compile(r"^For `(\w+)`:", re.MULTILINE)
 _QUESTION = re.compile(r"^- id (\S+?): (.*)$", re.MULTILINE)
 _CONDITION = re.compile(r"The customer .+?\[\[[A-Za-z]+\d+\]\]")
 """A condition of the scenarios, wherever it stands in a question."""
+_SAID_AGAIN = ("question", "condition")
 
 
 def holds(question: str, call: Call) -> bool:
@@ -99,15 +100,15 @@ class _Filling:
         match _type_of(shape):
             case "string":
                 told = f"{name} {shape.get('description', '')}".lower()
-                if "question" in told:
+                if name in _SAID_AGAIN or "own words" in told:
                     return _again(said)
                 if "empty" in told and not truth:
                     return ""
                 return RATIONALE_YES if truth else RATIONALE_NO
             case "array":
                 parts = _items(shape, self._root)
-                if _type_of(parts) != "object":
-                    return []
+                if _type_of(parts) != "object":  # what holds of it, or what does not
+                    return [_again(said)] if truth is not name.startswith("not") else []
                 filled = {
                     key: self._part(_resolved(each, self._root), said, truth=truth)
                     for key, each in parts.get("properties", {}).items()

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import attrs
 
 from poise.app.reasons import reason_for
+from poise.app.reckoning import derived_fate
 from poise.errors import PoiseError
 from poise.turn.candidates import Sighting
 from poise.turn.fates import DerivedFate
@@ -86,6 +87,7 @@ class Explanation:
         sentence: Why.
         chain: The causes, nearest first, each with its own reason.
         figures: What was measured: query, signal, score, threshold, margin, probability, judge.
+        counterfactuals: Single changes after which it would have been matched, nearest first.
     """
 
     rule: str
@@ -94,6 +96,7 @@ class Explanation:
     sentence: str
     chain: tuple[Step, ...] = ()
     figures: Mapping[str, Any] = attrs.field(factory=dict)
+    counterfactuals: tuple[str, ...] = ()
 
 
 # -- turns --
@@ -277,17 +280,15 @@ def explain_absent(
 def _absence(
     rule: Rule, *, customer: Customer, before: SessionState, sighting: Sighting | None
 ) -> tuple[str, str]:
-    if not rule.enabled:
-        return DerivedFate.DISABLED.value, "It is switched off."
-    if rule.groups and not rule.groups & customer.groups:
+    fate = derived_fate(rule, customer, before).value
+    if fate == DerivedFate.DISABLED.value:
+        return fate, "It is switched off."
+    if fate == DerivedFate.NOT_FOR_THIS_AGENT_OR_CUSTOMER.value:
         groups = ", ".join(sorted(rule.groups))
         return (
-            DerivedFate.NOT_FOR_THIS_AGENT_OR_CUSTOMER.value,
+            fate,
             f"It is for customers of {groups}, and {customer.name} is in none of these.",
         )
-    fate = DerivedFate.NOT_DISCOVERED.value
-    if rule.id in before.pruned:
-        fate = DerivedFate.PRUNED.value
     if sighting is None:
         return fate, (
             "Discovery does not look for it: it comes up only with a rule that depends on it "

@@ -51,7 +51,14 @@ def _not_applicable(line: LedgerLine, names: str) -> str:
 
 
 def _already_applied(line: LedgerLine, names: str) -> str:
-    return "It applies, and what it asks for was done earlier in this session."
+    if names:
+        return f"{names} implies it, and what it asks for was done earlier in this session."
+    if line.judged_by is None:
+        return "What it asks for was done earlier in this session, and nothing new brings it up."
+    return (
+        f"What it asks for was done earlier in this session, and {line.judged_by} found nothing "
+        f"new that calls for it again{_sure(line)}."
+    )
 
 
 def _matched(line: LedgerLine, names: str) -> str:
@@ -61,10 +68,14 @@ def _matched(line: LedgerLine, names: str) -> str:
 
 
 def _implied(line: LedgerLine, names: str) -> str:
+    if line.relation == "trigger":
+        return f"It is started by {_by(names, 'a rule')}."
     return f"It is implied by {_by(names, 'an active rule')}."
 
 
 def _unmet_all(line: LedgerLine, names: str) -> str:
+    if line.relation == "journey":
+        return f"It is a step of {names}, which waits for something itself."
     return f"It depends on {_by(names)}, and that does not hold."
 
 
@@ -73,19 +84,31 @@ def _unmet_any(line: LedgerLine, names: str) -> str:
 
 
 def _outranked(line: LedgerLine, names: str) -> str:
+    if line.relation == "journey":
+        return f"It is a step of {names}, which is outranked."
+    if line.relation == "dependency":
+        return f"It depends on {names}, which was outranked, so it is gone as well."
     return f"It applies, but {_by(names)} takes priority over it, so it is not acted on."
 
 
 def _excluded(line: LedgerLine, names: str) -> str:
+    if line.relation == "journey":
+        return f"It is a step of {names}, which is excluded."
+    if line.relation == "dependency":
+        return f"It depends on {names}, which was excluded, so it is gone as well."
     return f"It applies, but {_by(names)} excludes it, so it is left out altogether."
 
 
 def _lower_priority(line: LedgerLine, names: str) -> str:
+    if line.relation == "journey":
+        return f"It is a step of {names}, which has a lower priority than another."
     return f"It applies, but {_by(names)} has a higher priority within the same rank."
 
 
 def _ambiguous(line: LedgerLine, names: str) -> str:
-    return "It could not be told from its neighbours, so the customer is asked."
+    if names:
+        return f"{names}: it may be meant or not, so the customer is asked before it is acted on."
+    return f"{_judge(line)} found it unclear what the customer means, so the customer is asked."
 
 
 def _undecided(line: LedgerLine, names: str) -> str:

@@ -26,6 +26,7 @@ from poise.errors import InvalidValueError, NotFoundError, ProviderError
 from poise.hooks.caller import HookCaller
 from poise.hooks.findings import Finding, Severity
 from poise.ports.discovery import Discoverer, Progress
+from poise.ports.matching import Resolver
 from poise.ports.runtime import ConversationEngine, Dispatcher, TurnOutcome, UtteranceRequest
 from poise.ports.stores import Stores
 from poise.turn.context import Wake
@@ -77,6 +78,7 @@ class Runtime:
         engine: Runs turns.
         discoverer: Finds rules; answers `explain`.
         catalogs: The catalogs that serve turns.
+        resolver: Settles relations; answers what would have been.
         checks: What finds doubtful things about catalogs.
     """
 
@@ -95,7 +97,9 @@ class Runtime:
         self.routes.check()
         self.models: RoutedModels = wiring.supply(RoutedModels)
         self.catalogs: Catalogs = wiring.supply(Catalogs)
-        composers = wiring.supply(Parts).composers
+        parts = wiring.supply(Parts)
+        self.resolver: Resolver = parts.resolver
+        composers = parts.composers
         self.checks = Checks(
             plugins.implementations, [mode for each in composers for mode in each.modes]
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from poise.app.explain import Explanation, TurnRecord
 from poise.app.reasons import names_of
+from poise.app.reckoning import Reckoning
 from poise.cli.tables import faint, heading, one_line, table
 from poise.turn.fates import Fate
 from poise.turn.ledger import CallLine, CompositionLine, Ledger, LedgerLine, RequestLine
@@ -158,6 +159,15 @@ def _tokens_text(requests: Sequence[RequestLine]) -> str:
     return f"{fresh} fresh + {cached} cached → {output} tokens{cost}"
 
 
+def reckoning_text(counted: Reckoning) -> str:
+    """Return how many rules of the catalog had which fate, so that one sees that none is lost."""
+    fates = ", ".join(f"{count} {fate}" for fate, count in counted.fates.items())
+    beside = ", ".join(f"{count} {kind}" for kind, count in counted.beside.items())
+    return f"{counted.rules} rules in the catalog: {fates}" + (
+        f"; beside: {beside}" if beside else ""
+    )
+
+
 def explanation_text(explanation: Explanation, *, notes: Sequence[str] = ()) -> str:
     """Return why one rule had its fate, with the chain of causes and the figures."""
     lines = [
@@ -172,6 +182,7 @@ def explanation_text(explanation: Explanation, *, notes: Sequence[str] = ()) -> 
         f"  {name.replace('_', ' ')}: {one_line(str(value))}"
         for name, value in explanation.figures.items()
     ]
+    lines += [one_line(each) for each in explanation.counterfactuals]
     lines += [f"Note: {note}" for note in notes]
     lines.append(faint(explanation.rule))
     return "\n".join(lines)

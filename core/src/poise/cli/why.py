@@ -14,9 +14,13 @@ from poise.cli.tables import write
 
 if TYPE_CHECKING:
     from poise.app.explain import Explanation, TurnRecord
+    from poise.app.reckoning import Reckoning
     from poise.app.runtime import Runtime
     from poise.ports.stores import ScopedStores
     from poise.sdk.hosting import HostedApplication
+    from poise.turn.state import SessionState
+    from poise.values.catalog import CatalogSnapshot
+    from poise.values.customers import Customer
     from poise.values.events import Event
 
 
@@ -78,7 +82,7 @@ def why(
 
 async def _answer(asked: _Asked, session: str, turn: str | None, *, rule: str | None) -> None:
     from poise.app.explain import choose_turn, is_turn, turn_records, turn_to_json
-    from poise.cli.accounts import turn_text
+    from poise.cli.accounts import reckoning_text, turn_text
     from poise.cli.opening import find_session
 
     found = await find_session(asked.stores, session)
@@ -90,10 +94,56 @@ async def _answer(asked: _Asked, session: str, turn: str | None, *, rule: str | 
     record = choose_turn(records, turn)
     if rule is not None:
         await _about_rule(asked, record, rule, events=events)
-    elif asked.as_json:
-        write_json({"session": found.header.id, **turn_to_json(record)})
     else:
-        write(turn_text(record))
+        counted = await _reckoned(asked, record, events)
+        if asked.as_json:
+            counts = {} if counted is None else {"counts": attrs.asdict(counted)}
+            write_json({"session": found.header.id, **turn_to_json(record), **counts})
+        else:
+            write(turn_text(record))
+            if counted is not None:
+                write(reckoning_text(counted))
+
+
+async def _reckoned(asked: _Asked, record: TurnRecord, events: Sequence[Event]) -> Reckoning | None:
+    """Return how many rules of the program's catalog had which fate; `None` without it."""
+    from poise.app.reckoning import reckoning
+
+    if asked.runtime is None:
+        return None
+    past = await _past(asked, asked.runtime, record, events)
+    return reckoning(past.snapshot, record.ledger, customer=past.customer, before=past.before)
+
+
+@attrs.frozen(eq=False)
+class _Past:
+    """What a turn started from, and the program's catalog now."""
+
+    snapshot: CatalogSnapshot
+    before: SessionState
+    customer: Customer
+
+
+async def _past(
+    asked: _Asked, runtime: Runtime, record: TurnRecord, events: Sequence[Event]
+) -> _Past:
+    from poise.engine.loading import read_customer
+    from poise.errors import ConfigError
+    from poise.turn.state import fold
+
+    header = (await asked.stores.sessions.get(record.event.session)).header
+    snapshot = runtime.catalogs.current(header.agent)
+    if snapshot is None:
+        raise ConfigError(
+            f"{asked.program} has no agent {header.agent!r}, to whom this session belongs"
+        )
+    before = fold(
+        event
+        for event in events
+        if event.offset < record.ledger.upto and event.turn != record.ledger.turn
+    )
+    customer = await read_customer(asked.stores, before.customer or header.customer)
+    return _Past(snapshot, before, customer)
 
 
 async def _about_rule(
@@ -104,10 +154,19 @@ async def _about_rule(
 
     line = find_line(record.ledger, wanted)
     notes: tuple[str, ...] = ()
-    if line is not None:
-        explanation = explain_line(record.ledger, line)
-    else:
+    if line is None:
         explanation, notes = await _about_absent_rule(asked, record, wanted, events=events)
+    else:
+        explanation = explain_line(record.ledger, line)
+    if asked.runtime is not None:
+        past = await _past(asked, asked.runtime, record, events)
+        explanation, more = _with_what_if(asked.runtime, past, record, explanation)
+        notes = (*notes, *more)
+    elif explanation.fate not in ("matched", "implied"):
+        notes = (
+            *notes,
+            "add --app FILE|MODULE, the program, to see what would have had it matched",
+        )
     if asked.as_json:
         write_json(
             {
@@ -126,36 +185,43 @@ async def _about_absent_rule(
 ) -> tuple[Explanation, tuple[str, ...]]:
     """Explain a rule without a line in the ledger, from the catalog of the program."""
     from poise.app.explain import explain_absent, find_rule, scored_queries
-    from poise.engine.loading import read_customer
     from poise.errors import ConfigError, NotFoundError
-    from poise.turn.state import fold
 
     if asked.runtime is None:
         raise ConfigError(
             f"{wanted!r} was no candidate on turn {record.number}: discovery did not bring it up, "
             f"or there is no such rule; add --app FILE|MODULE, the program, to see how near it was"
         )
-    header = (await asked.stores.sessions.get(record.event.session)).header
-    snapshot = asked.runtime.catalogs.current(header.agent)
-    if snapshot is None:
-        raise ConfigError(
-            f"{asked.program} has no agent {header.agent!r}, to whom this session belongs"
-        )
-    rule = find_rule(snapshot.rules.values(), wanted)
+    past = await _past(asked, asked.runtime, record, events)
+    rule = find_rule(past.snapshot.rules.values(), wanted)
     if rule is None:
         raise NotFoundError("rule", wanted)
-    before = fold(event for event in events if event.offset < record.ledger.upto)
     sighting = await asked.runtime.discoverer.explain(
-        rule.id, snapshot, scored_queries(events, record.ledger)
+        rule.id, past.snapshot, scored_queries(events, record.ledger)
     )
     explanation = explain_absent(
-        rule,
-        customer=await read_customer(asked.stores, before.customer or header.customer),
-        before=before,
-        sighting=sighting,
+        rule, customer=past.customer, before=past.before, sighting=sighting
     )
-    if snapshot.version == record.ledger.catalog:
+    if past.snapshot.version == record.ledger.catalog:
         return explanation, ()
     return explanation, (
         "the catalog has changed since that turn; these figures are of the present one",
+    )
+
+
+def _with_what_if(
+    runtime: Runtime, past: _Past, record: TurnRecord, explanation: Explanation
+) -> tuple[Explanation, tuple[str, ...]]:
+    """Add what would have had the rule matched, as far as the present catalog can tell."""
+    from poise.app.counterfactual import request_behind, what_if
+    from poise.values.ids import RuleId
+
+    rule = RuleId(explanation.rule)
+    if rule not in past.snapshot.rules:
+        return explanation, ()
+    request = request_behind(record.ledger, past.snapshot, past.before, past.customer.groups)
+    told = what_if(rule, explanation, request, runtime.resolver)
+    is_same = past.snapshot.version == record.ledger.catalog
+    return attrs.evolve(explanation, counterfactuals=told), (
+        () if is_same or not told else ("what would have been is told by the present catalog",)
     )

@@ -35,8 +35,9 @@ class WayIn(Enum):
     """What can make a rule relevant to a session.
 
     SIGNALS: something that a customer says, or a tool's result. DEPENDENCY: nothing of its own; it
-    comes up with what depends on it or implies it (rules about state). TOOL: a tool that it guards is about to be offered. REPLY: it is about the reply, so
-    every reply is held against it and nobody judges it before. ALWAYS: every turn considers it.
+    comes up with what depends on it or implies it (rules about state). TOOL: a tool that it guards
+    is about to be offered. REPLY: it is about the reply, so every reply is held against it and
+    nobody judges it before. ALWAYS: every turn considers it.
     """
 
     SIGNALS = "signals"
