@@ -453,6 +453,23 @@ def test_why_with_the_program_says_how_near_a_rule_was(scripted: Path) -> None:
     assert "no rule 'no such rule'" in nobody.stderr
 
 
+def test_why_with_the_program_says_what_would_have_been_and_counts_every_rule(
+    scripted: Path,
+) -> None:
+    program = write(scripted, MAIN)
+    run("chat", program, "--session", "w7", said="my card is lost\n")
+
+    absent = run("why", "w7", "1", "stolen", "--app", program)
+    matched = json.loads(run("why", "w7", "1", "lost", "--app", program, "--json").stdout)
+    whole = run("why", "w7", "1", "--app", program)
+    counts = json.loads(run("why", "w7", "1", "--app", program, "--json").stdout)["counts"]
+
+    assert "Had its threshold been 0.000 instead of 0.500, it would have been" in absent.stdout
+    assert matched["counterfactuals"] == []
+    assert sum(counts["fates"].values()) == counts["rules"]
+    assert f"{counts['rules']} rules in the catalog: " in whole.stdout
+
+
 def test_why_says_when_a_rule_is_for_other_customers(scripted: Path) -> None:
     program = write(scripted, MAIN)
     run("chat", program, "--session", "w6", said="all that is gold\n")
