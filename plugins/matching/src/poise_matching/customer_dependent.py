@@ -54,9 +54,10 @@ class CustomerDependentMatcher(AskingMatcher):
         action = clip_words(rule.then or rule.content or rule.name, CONTENT_WORDS).rstrip(".?!")
         owed = self.owed(candidate, turn)
         missing = f" Still missing: {owed}." if owed else ""
+        occasion = f" when {rule.when.rstrip('.?!')}" if rule.when else ""
         return attrs.evolve(
             super().question(candidate, turn),
-            text=f"The agent has begun this: {action}.{missing} Is the customer's part in it "
+            text=f"The agent has begun this: {action}{occasion}.{missing} Is the customer's part in it "
             f"still open?",
             yes_if="What the customer has to do or tell is missing, and they are still about it; "
             "or a new occasion for it has come up.",
