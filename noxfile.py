@@ -189,6 +189,7 @@ def live(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Run benchmarks: `nox -s bench -- turn`, or another of tests/bench; all without a name."""
     everything(session)
+    session.install("-c", CONSTRAINTS, "bpe-openai")  # counts tokens exactly where a bench says so
     named = bool(session.posargs) and not session.posargs[0].startswith("-")
     names = session.posargs[:1] if named else BENCHES
     rest = session.posargs[1:] if named else session.posargs

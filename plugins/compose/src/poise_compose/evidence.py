@@ -9,7 +9,7 @@ from poise.turn.context import TurnContext
 from poise.turn.fates import Fate
 from poise.turn.queries import QueryKind
 from poise.turn.verdicts import Verdict
-from poise.values.ids import RuleId
+from poise.values.ids import RuleId, Subject
 from poise.values.rules import ALWAYS, Rule
 
 FRESH = 0.35
@@ -46,13 +46,13 @@ class Evidence:
         sighting = self._sightings.get(rule.id)
         return sighting.signal if sighting is not None else None
 
-    def _of(self, rule: RuleId, seen: frozenset[RuleId]) -> float:
-        outcome = self._turn.resolution.outcomes.get(rule)
+    def _of(self, subject: Subject, seen: frozenset[Subject]) -> float:
+        outcome = self._turn.resolution.outcomes.get(subject)
         if outcome is not None and outcome.fate is Fate.IMPLIED:
             causes = [cause for cause in outcome.causes if cause not in seen]
             if causes:
-                return _IMPLIED * max(self._of(cause, seen | {rule}) for cause in causes)
-        return self._own(rule)
+                return _IMPLIED * max(self._of(cause, seen | {subject}) for cause in causes)
+        return self._own(RuleId(subject))
 
     def _own(self, rule: RuleId) -> float:
         if rule in self._transient:
