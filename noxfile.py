@@ -113,7 +113,7 @@ def chat(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run every test of the workspace together."""
     everything(session, tools=TEST_TOOLS)
-    profile = os.environ.get("HYPOTHESIS_PROFILE", "patient")
+    profile = os.environ.get("HYPOTHESIS_PROFILE", "brisk")
     session.run(
         "pytest",
         *(session.posargs or ("core", "plugins", "contrib", "tests", "--ignore=tests/live")),

@@ -1,7 +1,7 @@
 """What pytest gets from Poise: readable failures of suites, a model server, property profiles.
 
-The environment variable `HYPOTHESIS_PROFILE` chooses among `quick` (10 examples), `patient` (100)
-and `nightly` (10,000), none of which has a deadline. Without it hypothesis is left as it is.
+The environment variable `HYPOTHESIS_PROFILE` chooses among `quick` (10 examples), `brisk` (40),
+`patient` (100) and `nightly` (10,000), none of which has a deadline. Without it hypothesis is left as it is.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 pytest.register_assert_rewrite("poise.testing")
 
-PROFILES = {"quick": 10, "patient": 100, "nightly": 10_000}
+PROFILES = {"quick": 10, "brisk": 40, "patient": 100, "nightly": 10_000}
 
 
 def pytest_configure() -> None:

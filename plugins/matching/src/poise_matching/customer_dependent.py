@@ -57,8 +57,8 @@ class CustomerDependentMatcher(AskingMatcher):
         occasion = f" when {rule.when.rstrip('.?!')}" if rule.when else ""
         return attrs.evolve(
             super().question(candidate, turn),
-            text=f"The agent has begun this: {action}{occasion}.{missing} Is the customer's part in "
-            f"it still open?",
+            text=f"The agent has begun this: {action}{occasion}.{missing} Is the customer's part "
+            f"in it still open?",
             yes_if="What the customer has to do or tell is missing, and they are still about it; "
             "or a new occasion for it has come up.",
             no_if="The customer has done or told it, has declined, or has turned to something "
