@@ -1,7 +1,8 @@
 """What pytest gets from Poise: readable failures of suites, a model server, property profiles.
 
 The environment variable `HYPOTHESIS_PROFILE` chooses among `quick` (10 examples), `brisk` (40),
-`patient` (100) and `nightly` (10,000), none of which has a deadline. Without it hypothesis is left as it is.
+`patient` (100) and `nightly` (10,000), none of which has a deadline. Without it hypothesis is left
+as it is.
 """
 
 from __future__ import annotations
