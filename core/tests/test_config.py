@@ -72,7 +72,8 @@ def load(path: Path | None = None, environ: dict[str, str] | None = None, **more
 def test_defaults_hold_where_no_source_speaks() -> None:
     config = load()
 
-    assert config.matchers == ("code", "answering", "decision_batch")
+    assert config.matchers[:3] == ("always", "code", "disambiguation")
+    assert config.matchers[-1] == "decision_batch"
     assert config.resolver is None
     assert config.engine.turn_deadline == 60.0
     assert config.models == {}
