@@ -106,3 +106,17 @@ async def test_a_way_in_by_tools_needs_a_tool(open_application: Open) -> None:
         agent = await app.create_agent("Clerk", composition_mode="canned_strict")
         with pytest.raises(InvalidValueError, match="guards"):
             await agent.create_policy("Guard", "Watch out", way_in="tool")
+
+
+async def test_a_guard_for_other_customers_does_not_hold_up_the_turn(open_application: Open) -> None:
+    calls.clear()
+    paying = tool(refund)
+    async with open_application() as app:
+        agent = await app.create_agent("Clerk", composition_mode="canned_strict", no_match="Hm?")
+        await agent.create_policy("Refund", "Pay it back", signals=["money back"], tools=[paying])
+        await agent.create_guideline("it is old", "Refuse", guards=[paying], groups=["business"])
+        session = await app.open_session(agent)
+
+        await session.say("my money back, please")
+
+    assert calls == ["refund"]

@@ -77,7 +77,7 @@ def guards(turn: TurnContext, iteration: int) -> TurnContext:
     known = {candidate.rule.id: candidate for candidate in turn.candidates}
     tools = dict.fromkeys(tool for rule in turn.active_rules for tool in rule.tools)
     guarding = [rule for tool in tools for rule in turn.snapshot.guarded.get(tool, ())]
-    if all(rule in known for rule in guarding):
+    if all(rule.id in known for rule in _eligible(turn, guarding)):
         return turn
     wanted = turn.snapshot.with_needs((*known, *guarding))
     return _with_candidates(turn, wanted, known, iteration=iteration)
