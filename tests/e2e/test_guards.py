@@ -108,7 +108,9 @@ async def test_a_way_in_by_tools_needs_a_tool(open_application: Open) -> None:
             await agent.create_policy("Guard", "Watch out", way_in="tool")
 
 
-async def test_a_guard_for_other_customers_does_not_hold_up_the_turn(open_application: Open) -> None:
+async def test_a_guard_for_other_customers_does_not_hold_up_the_turn(
+    open_application: Open,
+) -> None:
     calls.clear()
     paying = tool(refund)
     async with open_application() as app:
