@@ -81,6 +81,7 @@ async def test_none_of_the_readings_is_acted_on_the_customer_is_asked_and_the_an
 
 
 async def test_what_is_clear_is_not_asked_about(open_application: Open) -> None:
+    """B-010: two requests in one message bring both of their rules into force."""
     bank = Bank()
     async with open_application(ScriptedParts(decisions=bank.decisions)) as app:
         session = await bank.open(app)

@@ -184,3 +184,35 @@ async def test_an_action_that_waits_on_the_customer_stays_until_they_did_their_p
         "matched",
         "already_applied",
     ]
+
+
+async def test_a_continuous_action_stays_until_its_end_has_come(open_application: Open) -> None:
+    """B-005."""
+    rated: list[str] = []
+
+    def answer(question: Question, request: DecisionRequest) -> float | None:
+        assert "one is given" in question.no_if
+        rated.extend(text for text in request.focus if "stars" in text)
+        return 0.01 if rated else 0.99
+
+    decisions = ScriptedDecisionModel(answer)
+    async with open_application(ScriptedParts(decisions=decisions)) as app:
+        agent = await app.create_agent("Clerk", composition_mode="canned_strict", no_match="Hm?")
+        await agent.create_guideline(
+            "the matter is settled",
+            "ask for a rating until one is given",
+            title="Rating",
+            signals=["settled"],
+            continuous=True,
+        )
+        session = await app.open_session(agent)
+        texts = ("it is settled", "yes", "well", "4 stars", "bye")
+        replies = [await session.say(text) for text in texts]
+
+    assert [fates(each)["Rating"] for each in replies] == [
+        "matched",
+        "matched",
+        "matched",
+        "not_applicable",
+        "not_applicable",
+    ]
