@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+import attrs
 import pytest
 from scenarios import NEAREST, RANKED, REINSTATED, TABLE, Expected, Scenario, read
 
 from poise import Resolver
 from poise.testing.relating import needs, request_of
 from poise.testing.turns import policy
-from poise.turn.fates import Fate, Resolution
+from poise.turn.fates import Fate, Resolution, ResolutionRequest
+from poise.values.compilation import adjacency
 from poise.values.ids import Subject
 from poise.values.relationships import DependencyMode
 from poise_relations import WellFoundedResolver
@@ -53,7 +55,7 @@ def test_the_table_is_whole() -> None:
     assert [row.number for row in TABLE] == list(range(1, 108))
 
 
-def test_where_the_default_differs_and_why() -> None:
+def test_where_ours_differs_and_why() -> None:
     """Who survives differs for two reasons only; for the third one it is the cause that does."""
     differing = {
         why: {row.number for row in TABLE if row.why == why}
@@ -80,3 +82,30 @@ def test_a_dependency_that_lasts_for_the_session_is_of_this_turn_for_the_former(
     assert WellFoundedResolver().resolve(request).active == (one.id,)
     former = Parlant3Resolver().resolve(request)
     assert former.fate_of(one.id) is Fate.UNMET_DEPENDENCY_ALL
+
+
+def test_dependencies_that_last_for_the_session_change_survivors_under_ours_alone() -> None:
+    """They are met by what was judged to apply, so what needs something outranked stays."""
+    changed: set[int] = set()
+    for row in TABLE:
+        request = read(row).request
+        lasting = _lasting(request)
+        if set(WellFoundedResolver().resolve(lasting).active) != set(
+            WellFoundedResolver().resolve(request).active
+        ):
+            changed.add(row.number)
+        assert Parlant3Resolver().resolve(lasting) == Parlant3Resolver().resolve(request)
+
+    assert changed == {18, 19, 26, 44, 48, 52, 57, 64, 67, 71, 91, 102, 103}
+
+
+def _lasting(request: ResolutionRequest) -> ResolutionRequest:
+    snapshot = request.snapshot
+    relations = tuple(
+        attrs.evolve(each, mode=DependencyMode.THIS_SESSION) for each in snapshot.relations
+    )
+    outgoing, incoming = adjacency(relations, snapshot.carriers)
+    return attrs.evolve(
+        request,
+        snapshot=attrs.evolve(snapshot, relations=relations, outgoing=outgoing, incoming=incoming),
+    )

@@ -127,15 +127,6 @@ def _of_journey(journey: Journey, *, is_candidate: bool = True) -> Party:
     )
 
 
-def party_of(subject: Subject, request: ResolutionRequest) -> Party | None:
-    """Return a rule or a journey by itself, with its verdict; `None` for a node or a stranger."""
-    rule = request.snapshot.rules.get(RuleId(subject))
-    if rule is not None:
-        return _of_rule(rule, request.verdicts.get(rule.id))
-    journey = request.snapshot.journeys.get(JourneyId(subject))
-    return None if journey is None else _of_journey(journey)
-
-
 def can_be_implied(party: Party, request: ResolutionRequest) -> bool:
     """Say whether any relation could imply it, however often it was applied."""
     if not party.enabled or party.journey is not None or party.asks:

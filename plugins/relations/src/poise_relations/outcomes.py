@@ -19,7 +19,7 @@ from poise_relations.parties import Edge, Need, Party
 CAUSES_NAMED = 10
 """How many unmet targets an outcome names, since a tag may stand for thousands of rules."""
 
-_OF_VERDICT = {
+OF_VERDICT = {
     VerdictKind.APPLIES: Fate.MATCHED,
     VerdictKind.PARTLY_APPLIED: Fate.MATCHED,
     VerdictKind.DOES_NOT: Fate.NOT_APPLICABLE,
@@ -122,7 +122,7 @@ class _Reading:
                 return Outcome(party.id, Fate.NOT_APPLICABLE)
             if party.verdict is None:
                 return Outcome(party.id, Fate.IN_CONTEXT)
-            return Outcome(party.id, _OF_VERDICT[party.verdict.kind])
+            return Outcome(party.id, OF_VERDICT[party.verdict.kind])
         if any(self._values[edge.gate] == TRUE for edge in party.hushed_by):
             return self._caused(
                 party, Fate.ALREADY_APPLIED, party.hushed_by, RelationKind.ENTAILMENT.value
