@@ -6,6 +6,8 @@ from typing import Any
 
 import attrs
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from poise.testing.models import ScriptedModels
 from poise.testing.turns import catalog_of, observation, policy, turn_of
@@ -186,8 +188,11 @@ async def test_after_asking_it_judges_what_was_in_question_by_the_answer() -> No
 
     assert claimed == [DOUBT, BLOCK, REPLACE]
     assert [each.id for each in inquiry.questions] == [DOUBT.id, BLOCK.id, REPLACE.id]
-    assert "Block it, or a new one?" in inquiry.questions[1].text
-    assert inquiry.questions[1].examples[0] == "block it"
+    for each in inquiry.questions:
+        assert "Block it, or a new one?" in each.text
+    assert "The choices were: block it; a new one." in inquiry.questions[0].text
+    assert inquiry.questions[1].examples == ("block it", "stop my card", "block my card")
+    assert len(set(inquiry.questions[1].examples)) == len(inquiry.questions[1].examples)
 
 
 def test_what_the_customer_chose_applies_and_the_doubt_is_over() -> None:
@@ -219,3 +224,171 @@ def test_who_moved_on_is_not_asked_again() -> None:
     verdict = on_doubt(turn, doubt=False, chose_block=False, chose_replace=False)
 
     assert verdict.kind is VerdictKind.DOES_NOT
+
+
+@pytest.mark.anyio
+async def test_who_moved_on_is_judged_by_the_condition_and_may_choose_several() -> None:
+    ruled = policy("ruled", when="When the customer wants the card blocked.")
+    snapshot = catalog_of((DOUBT, ruled, REPLACE))
+    pending = Clarification(DOUBT.id, "Which?", ((ruled.id, "block it"),), 4)
+    state = SessionState(clarifications={DOUBT.id: pending})
+    turn = turn_of(snapshot, "well", models=ScriptedModels(), state=state)
+    turn = attrs.evolve(turn, candidates=(Candidate(ruled, judged=True),))
+
+    (question,) = (await asked(turn)).questions
+
+    assert "this is so: the customer wants the card blocked." in question.yes_if
+    assert "alone or with others" in question.yes_if
+    assert question.examples == ("block it",)
+
+
+def test_who_chooses_several_is_not_asked_again_where_the_judge_reads_language() -> None:
+    turn = turn_about(DOUBT, BLOCK, REPLACE, state=PENDING)
+
+    verdict = on_doubt(turn, doubt=False, chose_block=True, chose_replace=True)
+
+    assert verdict.kind is VerdictKind.DOES_NOT
+
+
+# -- what was asked about stays what it was --
+
+
+@pytest.mark.anyio
+async def test_a_reading_that_code_judges_is_still_asked_about_after_the_clarification() -> None:
+    """Its own verdict is the code's; whether it was chosen is a question beside the doubt."""
+    coded = policy("coded", matcher="m", signals=["freeze it"])
+    snapshot = catalog_of(
+        (DOUBT, BLOCK, coded),
+        [Relation(RelationKind.DISAMBIGUATION, DOUBT.id, each.id) for each in (BLOCK, coded)],
+    )
+    asked_before = Clarification(
+        DOUBT.id, "Block or freeze?", ((BLOCK.id, "block"), (coded.id, "freeze")), 4
+    )
+    state = SessionState(clarifications={DOUBT.id: asked_before})
+    turn = turn_of(snapshot, "freeze", models=ScriptedModels(), state=state)
+    candidates = tuple(Candidate(rule, judged=True) for rule in (DOUBT, BLOCK, coded))
+    turn = attrs.evolve(turn, candidates=candidates)
+
+    inquiry = await asked(turn)
+    ids = [each.id for each in inquiry.questions]
+    given = Answers(
+        {
+            BLOCK.id: Answer(BLOCK.id, False, None, "m:x"),
+            f"{DOUBT.id}/{coded.id}": Answer(f"{DOUBT.id}/{coded.id}", True, None, "m:x"),
+        }
+    )
+    verdicts = {each.rule: each for each in MATCHER.conclude(candidates[:2], given, turn)}
+
+    assert ids == [DOUBT.id, f"{DOUBT.id}/{coded.id}", BLOCK.id]
+    assert verdicts[DOUBT.id].kind is VerdictKind.DOES_NOT
+    assert "'coded'" in verdicts[DOUBT.id].rationale
+
+
+@pytest.mark.anyio
+async def test_a_reading_that_is_itself_a_doubt_is_not_chosen_by_being_doubtful() -> None:
+    inner = observation("which limit", when="it is unclear which limit is meant")
+    snapshot = catalog_of(
+        (DOUBT, inner, BLOCK, REPLACE, PIN),
+        [
+            *(Relation(RelationKind.DISAMBIGUATION, DOUBT.id, each.id) for each in (inner, BLOCK)),
+            *(Relation(RelationKind.DISAMBIGUATION, inner.id, each.id) for each in (REPLACE, PIN)),
+        ],
+    )
+    asked_before = Clarification(
+        DOUBT.id, "Limits, or block it?", ((inner.id, "limits"), (BLOCK.id, "block it")), 4
+    )
+    state = SessionState(clarifications={DOUBT.id: asked_before})
+    turn = turn_of(snapshot, "block it", models=ScriptedModels(), state=state)
+    candidates = tuple(Candidate(rule, judged=True) for rule in (DOUBT, inner, BLOCK, REPLACE, PIN))
+    turn = attrs.evolve(turn, candidates=candidates)
+    claimed = [each for each in turn.candidates if MATCHER.claims(each, turn)]
+    inquiry = await asked(turn)
+    chosen = f"{DOUBT.id}/{inner.id}"
+    said = {DOUBT.id: None, inner.id: True, chosen: False, BLOCK.id: True}
+    given = Answers({each: Answer(each, yes, None, "m:x") for each, yes in said.items()})
+
+    verdicts = {each.rule: each for each in MATCHER.conclude(claimed, given, turn)}
+
+    assert chosen in [each.id for each in inquiry.questions]
+    assert verdicts[DOUBT.id].kind is VerdictKind.DOES_NOT
+    assert "'block'" in verdicts[DOUBT.id].rationale
+
+
+def test_asking_again_offers_what_was_offered_in_the_same_words() -> None:
+    """Re-asks an unanswered clarification; what was ruled out before does not come back."""
+    turn = turn_about(DOUBT, BLOCK, REPLACE, PIN, state=PENDING)
+
+    verdict = on_doubt(turn, doubt=True, chose_block=False, chose_replace=False)
+
+    assert verdict.among == (BLOCK.id, REPLACE.id)
+    assert verdict.options == ("block it", "a new one")
+
+
+def test_readings_that_share_a_phrase_are_offered_by_name() -> None:
+    first, second = policy("Block it", signals=["my card"]), policy("New one", signals=["my card"])
+    snapshot = catalog_of(
+        (DOUBT, first, second),
+        [Relation(RelationKind.DISAMBIGUATION, DOUBT.id, each.id) for each in (first, second)],
+    )
+    turn = turn_of(snapshot, "my card", models=ScriptedModels())
+    candidates = tuple(Candidate(rule, judged=True) for rule in (DOUBT, first, second))
+    turn = attrs.evolve(turn, candidates=candidates)
+
+    verdict = on_doubt(turn, doubt=True)
+
+    assert verdict.options == ("Block it", "New one")
+
+
+def test_when_nothing_fits_for_sure_and_several_may_it_is_no_silent_no() -> None:
+    turn = turn_about(DOUBT, BLOCK, REPLACE, PIN)
+
+    verdict = on_doubt(turn, doubt=None, block=False, replace=None, pin=None)
+
+    assert verdict.kind is VerdictKind.UNDECIDED
+
+
+@settings(deadline=None)
+@given(
+    st.booleans(),
+    st.dictionaries(
+        st.sampled_from(
+            [
+                *(each.id for each in (DOUBT, BLOCK, REPLACE, PIN)),
+                *(f"{DOUBT.id}/{each.id}" for each in (BLOCK, REPLACE, PIN)),
+                "rule_x",
+                f"{DOUBT.id}/rule_x",
+            ]
+        ),
+        st.tuples(
+            st.sampled_from((True, False, None)),
+            st.dictionaries(
+                st.sampled_from(["clarification", "as_customer_would_say"]),
+                st.text(max_size=5) | st.none(),
+            ),
+        ),
+    ),
+)
+def test_one_verdict_each_whatever_the_answers_and_a_doubt_never_applies(
+    pending: bool, said: Any
+) -> None:
+    """B-006, over missing answers and strangers too."""
+    turn = turn_about(DOUBT, BLOCK, REPLACE, PIN, state=PENDING if pending else None)
+    claimed = [each for each in turn.candidates if MATCHER.claims(each, turn)]
+    given = {
+        each: Answer(each, yes, None, "m", details=details) for each, (yes, details) in said.items()
+    }
+
+    verdicts = MATCHER.conclude(claimed, Answers(given), turn)
+
+    assert [each.rule for each in verdicts] == [each.rule.id for each in claimed]
+    head, *options = verdicts
+    assert head.kind in (VerdictKind.AMBIGUOUS, VerdictKind.DOES_NOT, VerdictKind.UNDECIDED)
+    if head.kind is VerdictKind.AMBIGUOUS:
+        assert len(head.among) > 1
+        assert set(head.among) <= {BLOCK.id, REPLACE.id, PIN.id}
+        assert len(set(head.options)) == len(head.among)
+        assert all(option.strip() for option in head.options)
+        assert head.question
+    for verdict in options:
+        unanswered = said.get(verdict.rule, (None,))[0] is None
+        assert (verdict.kind is VerdictKind.UNDECIDED) == unanswered

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from poise.testing.models import ScriptedModels
 from poise.testing.turns import catalog_of, observation, policy, turn_of
-from poise.turn.candidates import Candidate
+from poise.turn.candidates import Candidate, Sighting
 from poise.turn.context import Plan, TurnContext
 from poise.turn.models import Answer, Capability
+from poise.turn.queries import Query, QueryKind
 from poise.turn.schemas import schema_of
 from poise.turn.state import Owed, SessionState
 from poise.turn.verdicts import Answers, Inquiry, Verdict, VerdictKind
@@ -217,6 +218,65 @@ async def test_the_missing_part_alone_is_asked_about() -> None:
     assert PLAIN.then not in asked.text
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("matcher", [PreviouslyAppliedMatcher, CustomerDependentMatcher])
+async def test_a_condition_that_begins_with_when_is_quoted_as_part_of_a_sentence(
+    matcher: Any,
+) -> None:
+    rule = policy("news", when="When the price comes up.", then="Mention the newsletter.")
+    turn = turn_with(rule, state=SessionState(applied={rule.id: 1}))
+
+    asked = await question(matcher(SETTINGS), turn)
+
+    assert "Mention the newsletter when the price comes up." in asked.text
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("matcher", [PreviouslyAppliedMatcher, CustomerDependentMatcher])
+async def test_a_model_without_language_reads_the_same_examples_as_before(matcher: Any) -> None:
+    """What brings the rule up by itself is the new occasion as well as it can tell."""
+    rule = policy("news", signals=["what does it cost"], anti_signals=["it cost me dearly"])
+    query = Query(QueryKind.MESSAGE, "the cost?", 0)
+    sighting = Sighting(rule.id, 0.5, 0.9, 0.4, 0.8, query, "what does it cost")
+    turn = turn_with(rule, state=SessionState(applied={rule.id: 1}))
+    turn = attrs.evolve(turn, candidates=(Candidate(rule, sighting, judged=True),))
+
+    asked = await question(matcher(SETTINGS), turn)
+    ordinary = await question(ActionableMatcher(SETTINGS), turn)
+
+    assert asked.text != ordinary.text
+    for field in ("examples", "counterexamples", "prior"):
+        assert getattr(asked, field) == getattr(ordinary, field)
+    assert (asked.examples, asked.prior) == (("what does it cost",), 0.8)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "matcher",
+    [
+        ObservationalMatcher,
+        ActionableMatcher,
+        LowWeightMatcher,
+        PreviouslyAppliedMatcher,
+        CustomerDependentMatcher,
+        DecisionBatchMatcher,
+    ],
+)
+async def test_a_task_and_its_form_are_the_same_whatever_the_rules(matcher: Any) -> None:
+    """So that requests begin alike; what a rule says stands in its question alone."""
+    moon = policy("b", when="the moon is full")
+
+    first, second = [
+        await matcher(SETTINGS).inquire(turn.candidates, turn)
+        for turn in (turn_with(PLAIN), turn_with(moon))
+    ]
+
+    assert first.section == second.section
+    assert first.schema is second.schema
+    assert first.questions != second.questions
+    assert "moon" in second.questions[0].text
+
+
 # -- what they make of the answers --
 
 
@@ -227,6 +287,7 @@ async def test_the_missing_part_alone_is_asked_about() -> None:
         (ActionableMatcher, False, {}, K.DOES_NOT),
         (ActionableMatcher, None, {}, K.UNDECIDED),
         (ActionableMatcher, True, {"holding": ["a"], "not_holding": []}, K.APPLIES),
+        (ActionableMatcher, True, {"holding": ["a"], "not_holding": ["", " "]}, K.APPLIES),
         (PreviouslyAppliedMatcher, True, {}, K.APPLIES),
         (PreviouslyAppliedMatcher, False, {}, K.ALREADY_APPLIED),
         (PreviouslyAppliedMatcher, False, {"condition_holds": True}, K.ALREADY_APPLIED),

@@ -30,7 +30,8 @@ class _ConditionMatcher(AskingMatcher):
         return Explained if turn.plan.explain else Short
 
     def _verdict(self, candidate: Candidate, answer: Answer, turn: TurnContext) -> Verdict:
-        missing = [str(part) for part in answer.details.get("not_holding", ())]
+        # An empty line among the parts names none.
+        missing = [part for part in answer.details.get("not_holding", ()) if part.strip()]
         if answer.yes and missing:
             told = f"does not hold: {'; '.join(missing)}"
             return verdict_on(candidate, VerdictKind.DOES_NOT, answer, self.name, rationale=told)

@@ -9,11 +9,10 @@ import attrs
 from poise.turn.candidates import Candidate
 from poise.turn.context import TurnContext
 from poise.turn.models import Answer, Question
-from poise.turn.queries import clip_words
 from poise.turn.verdicts import VerdictKind
 from poise.values.rules import RuleKind
 from poise_matching.asking import AskingMatcher
-from poise_matching.questions import CONTENT_WORDS
+from poise_matching.questions import action_of
 from poise_matching.traits import is_continuous, is_customer_dependent
 
 if TYPE_CHECKING:
@@ -50,15 +49,12 @@ class CustomerDependentMatcher(AskingMatcher):
         )
 
     def question(self, candidate: Candidate, turn: TurnContext) -> Question:
-        rule = candidate.rule
-        action = clip_words(rule.then or rule.content or rule.name, CONTENT_WORDS).rstrip(".?!")
         owed = self.owed(candidate, turn)
         missing = f" Still missing: {owed}." if owed else ""
-        occasion = f" when {rule.when.rstrip('.?!')}" if rule.when else ""
         return attrs.evolve(
             super().question(candidate, turn),
-            text=f"The agent has begun this: {action}{occasion}.{missing} Is the customer's part "
-            f"in it still open?",
+            text=f"The agent has begun this: {action_of(candidate.rule)}.{missing} Is the "
+            f"customer's part in it still open?",
             yes_if="What the customer has to do or tell is missing, and they are still about it; "
             "or a new occasion for it has come up.",
             no_if="The customer has done or told it, has declined, or has turned to something "

@@ -15,10 +15,10 @@ from poise.values.rules import RuleKind
 from poise_matching.asking import verdict_on, warn_of_strangers
 from poise_matching.readings import (
     Reading,
-    as_customer_says,
     choice_of,
     doubt_about,
     fitting,
+    options_of,
     question_to_customer,
     readings_of,
 )
@@ -56,6 +56,7 @@ class DisambiguationMatcher(Matcher):
     ) -> Inquiry | Sequence[Verdict]:
         questions: list[Question] = []
         options = _options(turn)
+        chosen_from = _chosen_from(candidates, turn)
         for candidate in candidates:
             if not _is_head(candidate, turn):
                 asked, option = options[candidate.rule.id]
@@ -68,7 +69,7 @@ class DisambiguationMatcher(Matcher):
             questions.extend(
                 fitting(each, candidate.rule.id, turn, self._settings)
                 for each in readings
-                if each.candidate.rule.id not in options
+                if each.candidate.rule.id not in chosen_from
             )
         if not questions:
             return self.conclude(candidates, Answers({}), turn)
@@ -80,8 +81,9 @@ class DisambiguationMatcher(Matcher):
         self, candidates: Sequence[Candidate], answers: Answers, turn: TurnContext
     ) -> Sequence[Verdict]:
         warn_of_strangers(answers, (*candidates, *turn.candidates))
+        chosen_from = _chosen_from(candidates, turn)
         return [
-            self._on_head(each, answers, turn)
+            self._on_head(each, answers, chosen_from, turn)
             if _is_head(each, turn)
             else self._on_option(each, answers.get(each.rule.id))
             for each in candidates
@@ -96,22 +98,36 @@ class DisambiguationMatcher(Matcher):
         )
         return verdict_on(candidate, kind, answer, self.name, rationale=answer.rationale or told)
 
-    def _on_head(self, candidate: Candidate, answers: Answers, turn: TurnContext) -> Verdict:
+    def _on_head(
+        self,
+        candidate: Candidate,
+        answers: Answers,
+        chosen_from: frozenset[RuleId],
+        turn: TurnContext,
+    ) -> Verdict:
         head = candidate.rule.id
         readings = readings_of(head, turn)
         doubt = answers.get(head)
         if len(readings) < 2:
             told = "fewer than two of what it tells apart came up"
             return Verdict(head, VerdictKind.DOES_NOT, self.name, rationale=told)
-        of_reading = _answers_by_reading(head, readings, answers, turn)
+        of_reading = {
+            each.subject: answers.get(
+                each.candidate.rule.id
+                if each.candidate.rule.id in chosen_from
+                else each.asked_for(head)
+            )
+            for each in readings
+        }
         likely = [each for each in readings if of_reading[each.subject].yes]
         if head in turn.state.clarifications and len(likely) == 1:
             told = f"the customer chose {turn.snapshot.name_of(likely[0].subject)!r}"
             return verdict_on(candidate, VerdictKind.DOES_NOT, doubt, self.name, rationale=told)
         # A model without language can't see the doubt; two readings that both fit are one.
         if doubt.yes is False or (doubt.yes is None and len(likely) < 2):
-            # Undecided where nobody could say anything; at most one reading that fits is clear.
-            is_open = doubt.yes is None and all(each.yes is None for each in of_reading.values())
+            # One reading that fits is clear; where none does and several may, nobody knows.
+            may_be = [each for each in of_reading.values() if each.yes is not False]
+            is_open = doubt.yes is None and not likely and len(may_be) > 1
             kind = VerdictKind.UNDECIDED if is_open else VerdictKind.DOES_NOT
             return verdict_on(candidate, kind, doubt, self.name)
         return self._ambiguous(candidate, doubt, readings, of_reading, turn)
@@ -124,14 +140,12 @@ class DisambiguationMatcher(Matcher):
         answers: Mapping[Subject, Answer],
         turn: TurnContext,
     ) -> Verdict:
-        possible = [each for each in readings if answers[each.subject].yes is not False]
-        among = possible if len(possible) > 1 else list(readings)
-        options = tuple(
-            _told(answers[each.subject], "as_customer_would_say") or as_customer_says(each, turn)
-            for each in among
-        )
+        head = candidate.rule.id
+        among = _among(head, readings, answers, turn)
+        worded = {each: _told(said, "as_customer_would_say") for each, said in answers.items()}
+        options = options_of(head, among, worded, turn)
         return Verdict(
-            candidate.rule.id,
+            head,
             VerdictKind.AMBIGUOUS,
             judged_by=f"{self.name}/{doubt.judged_by}",
             probability=doubt.probability,
@@ -158,16 +172,29 @@ def _options(turn: TurnContext) -> Mapping[RuleId, tuple[Clarification, str]]:
     return found
 
 
-def _answers_by_reading(
-    head: RuleId, readings: Sequence[Reading], answers: Answers, turn: TurnContext
-) -> Mapping[Subject, Answer]:
-    options = _options(turn)
-    return {
-        each.subject: answers.get(
-            each.candidate.rule.id if each.candidate.rule.id in options else each.asked_for(head)
-        )
-        for each in readings
-    }
+def _chosen_from(candidates: Sequence[Candidate], turn: TurnContext) -> frozenset[RuleId]:
+    """Return the rules asked about by the customer's choice: their answers serve the head too.
+
+    Not a reading that code judges, nor one that is itself a doubt: the question under its own id
+    is another one, or none.
+    """
+    return frozenset(each.rule.id for each in candidates if not _is_head(each, turn))
+
+
+def _among(
+    head: RuleId,
+    readings: Sequence[Reading],
+    answers: Mapping[Subject, Answer],
+    turn: TurnContext,
+) -> Sequence[Reading]:
+    """Return the readings in question: what may be meant, else what was asked about, else all."""
+    possible = [each for each in readings if answers[each.subject].yes is not False]
+    if len(possible) > 1:
+        return possible
+    pending = turn.state.clarifications.get(head)
+    offered = {subject for subject, _ in pending.options} if pending is not None else set()
+    again = [each for each in readings if each.subject in offered]
+    return again if len(again) > 1 else readings
 
 
 def _told(answer: Answer, field: str) -> str:

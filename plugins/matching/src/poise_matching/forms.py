@@ -28,7 +28,8 @@ class Explained(BaseModel):
     )
     holding: list[str] = Field(description="The parts of the condition that hold.")
     not_holding: list[str] = Field(
-        description="The parts that do not hold, or that nothing was said about."
+        description="The parts that do not hold, or that nothing was said about; an empty list "
+        "if every part holds."
     )
     condition: str = Field(description="The question, in your own words.")
     verdict: Word = Field(description="`yes` only if every part holds.")

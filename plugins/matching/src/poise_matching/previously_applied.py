@@ -9,10 +9,9 @@ import attrs
 from poise.turn.candidates import Candidate
 from poise.turn.context import TurnContext
 from poise.turn.models import Answer, Question
-from poise.turn.queries import clip_words
 from poise.turn.verdicts import VerdictKind
 from poise_matching.asking import AskingMatcher
-from poise_matching.questions import CONTENT_WORDS
+from poise_matching.questions import action_of
 from poise_matching.traits import is_customer_dependent, is_done_once
 
 if TYPE_CHECKING:
@@ -31,7 +30,8 @@ class PreviouslyAppliedMatcher(AskingMatcher):
         "These actions were carried out earlier in this conversation. Say for each whether "
         "something has come up since for which it has to be done again, or whether what is "
         "missing of it is still called for. Merely going on about the same matter is no new "
-        "occasion; asking anew, or about another thing of the kind, is one."
+        "occasion; another matter of the kind is one, and so is asking again for what the action "
+        "gives."
     )
 
     def form(self, turn: TurnContext) -> type[BaseModel] | None:
@@ -49,7 +49,6 @@ class PreviouslyAppliedMatcher(AskingMatcher):
         )
 
     def question(self, candidate: Candidate, turn: TurnContext) -> Question:
-        rule = candidate.rule
         asked = super().question(candidate, turn)
         owed = self.owed(candidate, turn)
         if owed is not None:
@@ -59,12 +58,10 @@ class PreviouslyAppliedMatcher(AskingMatcher):
                 yes_if="The matter is still open, and what is missing would serve the customer.",
                 no_if="The matter is closed, or the customer has turned to something else.",
             )
-        action = clip_words(rule.then or rule.content or rule.name, CONTENT_WORDS).rstrip(".?!")
-        occasion = f" when {rule.when.rstrip('.?!')}" if rule.when else ""
         return attrs.evolve(
             asked,
-            text=f"This was done before: {action}{occasion}. Has something come up since that "
-            f"calls for it again?",
+            text=f"This was done before: {action_of(candidate.rule)}. Has something come up "
+            f"since that calls for it again?",
             yes_if="The customer's new messages bring a new occasion that it was not done for.",
             no_if="Nothing new calls for it: the talk goes on about what it was done for, or is "
             "about something else.",

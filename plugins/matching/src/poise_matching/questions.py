@@ -45,6 +45,18 @@ def question_about(
     )
 
 
+def condition_of(rule: Rule) -> str | None:
+    """Return the condition as part of a sentence: without its *when*, and without its stop."""
+    return _LEADING.sub("", rule.when).strip().rstrip(".?!") if rule.when else None
+
+
+def action_of(rule: Rule) -> str:
+    """Return what the rule prescribes and when, as part of a sentence, cut to head and tail."""
+    action = clip_words(rule.then or rule.content or rule.name, CONTENT_WORDS).rstrip(".?!")
+    condition = condition_of(rule)
+    return f"{action} when {condition}" if condition else action
+
+
 _NO_IF_CONDITION = (
     "A part of it does not hold, is denied, belongs to an earlier matter that is closed, or is "
     "only near to what was said."
@@ -64,8 +76,8 @@ def _no_if(rule: Rule, snapshot: CatalogSnapshot) -> str:
 
 
 def _text(rule: Rule, snapshot: CatalogSnapshot) -> str:
-    if rule.when:
-        condition = _LEADING.sub("", rule.when).strip().rstrip(".?!")
+    condition = condition_of(rule)
+    if condition:
         if is_about_agent(rule, snapshot):
             return f"Is the agent, in answering now, about to be in this situation: {condition}?"
         return f"Is this so at this point of the conversation: {condition}?"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -12,7 +13,7 @@ from poise.turn.models import Question
 from poise.turn.queries import clip_words
 from poise.values.ids import JourneyId, RuleId, Subject
 from poise.values.rules import Rule
-from poise_matching.questions import question_about
+from poise_matching.questions import condition_of, question_about
 from poise_matching.settings import MatchingSettings
 
 _OPTION_WORDS = 16
@@ -48,7 +49,32 @@ def readings_of(head: RuleId, turn: TurnContext) -> Sequence[Reading]:
     return found
 
 
-def as_customer_says(reading: Reading, turn: TurnContext) -> str:
+def options_of(
+    head: RuleId, among: Sequence[Reading], worded: Mapping[Subject, str], turn: TurnContext
+) -> tuple[str, ...]:
+    """Return each reading as the customer would say it: no two in the same words.
+
+    Args:
+        head: The observation that tells them apart.
+        among: The readings in question.
+        worded: What a model would call them; empty where it said nothing.
+        turn: The turn.
+    """
+    pending = turn.state.clarifications.get(head)
+    before = dict(pending.options) if pending is not None else {}
+    said = [
+        worded.get(each.subject) or before.get(each.subject) or _as_customer_says(each, turn)
+        for each in among
+    ]
+    shared = {text for text, count in Counter(map(str.casefold, said)).items() if count > 1}
+    names = [clip_words(turn.snapshot.name_of(each.subject), _OPTION_WORDS) for each in among]
+    told = tuple(
+        name if text.casefold() in shared else text for name, text in zip(names, said, strict=True)
+    )
+    return told if len(set(told)) == len(told) else tuple(names)
+
+
+def _as_customer_says(reading: Reading, turn: TurnContext) -> str:
     """Return a reading in words that a customer would use, without asking a model.
 
     The signal nearest to what was said, else the first one, else what people call it.
@@ -74,9 +100,11 @@ def doubt_about(
     rule = candidate.rule
     listed = "; ".join(turn.snapshot.name_of(each.subject) for each in readings)
     pending = turn.state.clarifications.get(rule.id)
-    asked_before = (
-        f" The agent has asked about it already: {pending.question}" if pending is not None else ""
-    )
+    asked_before = ""
+    if pending is not None:
+        choices = "; ".join(as_said for _, as_said in pending.options)
+        asked = f"The agent has asked about it already: {pending.question}"
+        asked_before = f" {asked} The choices were: {choices}."
     return attrs.evolve(
         _plain(candidate, turn, settings),
         text=f"Is it unclear which of these the customer means ({listed})?{asked_before}",
@@ -108,11 +136,11 @@ def choice_of(
     return attrs.evolve(
         plain,
         text=f"The agent asked: {asked} Do the new messages choose this: {option}?",
-        yes_if="They name it, point to it, or say something that fits it and none of the other "
-        "choices.",
-        no_if="They choose another one, or leave it open, or the customer has turned to something "
-        "else that does not call for it.",
-        examples=(option, *plain.examples)[: max(settings.examples, 1)],
+        yes_if=f"They name it or point to it, alone or with others, or fit it better than the "
+        f"other choices.{_elsewhere(candidate.rule)}",
+        no_if="They choose others, or none, or the customer has turned to something else that "
+        "does not call for it.",
+        examples=tuple(dict.fromkeys((option, *plain.examples)))[: max(settings.examples, 1)],
     )
 
 
@@ -126,4 +154,12 @@ def _plain(candidate: Candidate, turn: TurnContext, settings: MatchingSettings) 
 
 
 def _situation(rule: Rule) -> str:
-    return f"The situation is: {rule.when.rstrip('.?!')}. " if rule.when else ""
+    condition = condition_of(rule)
+    return f"The situation is: {condition}. " if condition else ""
+
+
+def _elsewhere(rule: Rule) -> str:
+    condition = condition_of(rule)
+    return (
+        f" Or they have turned to something else, and this is so: {condition}." if condition else ""
+    )
